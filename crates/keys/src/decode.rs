@@ -1,0 +1,425 @@
+//! Bytes to values: [`KeyReader`] for callers who know their types, [`Schema::decode`] for the
+//! others. Only the one form that encoding gives is accepted; anything else is an error with the
+//! field and the offset.
+
+use std::borrow::Cow;
+
+use crate::encode::ToKey;
+use crate::error::{Error, Result};
+use crate::key::check_stored_length;
+use crate::schema::{Direction, Field, Nulls, Schema, Type};
+use crate::types::escaped;
+use crate::types::geo::{Curve, Hilbert, Point2, Point3};
+use crate::types::time::{Date, TimeUnit, TimestampMs, TimestampNs, TimestampUs};
+use crate::types::uuid::{Uuid, UuidV1};
+use crate::value::Value;
+use crate::{Decimal, Exact, Var, tag};
+
+/// A Rust value that can be read from a field of a key; [`ToKey`] shows how to add one.
+///
+/// ```
+/// use stonecrop_keys::{FromKey, KeyReader};
+/// let mut reader = KeyReader::new(&[0x10, 0x07]);
+/// assert_eq!(u8::read_from(&mut reader)?, 7);
+/// # Ok::<(), stonecrop_keys::Error>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be read from a key",
+    note = "text and bytes are read as `Cow` or owned, because an escaped or descending field \
+            can't be borrowed"
+)]
+pub trait FromKey<'k>: ToKey + Sized {
+    /// Reads a value that is not null; the reader undoes the complement of a descending field.
+    fn read_from(reader: &mut KeyReader<'k>) -> Result<Self>;
+
+    /// The null of this type, where it has one.
+    fn null() -> Option<Self> {
+        None
+    }
+}
+
+impl<'k, T: FromKey<'k>> FromKey<'k> for Option<T> {
+    #[inline]
+    fn read_from(reader: &mut KeyReader<'k>) -> Result<Self> {
+        T::read_from(reader).map(Some)
+    }
+
+    fn null() -> Option<Self> {
+        Some(None)
+    }
+}
+
+/// Reads the fields of a key in order, borrowing text and bytes from it where that is possible.
+///
+/// ```
+/// use std::borrow::Cow;
+/// use stonecrop_keys::{KeyBuilder, KeyReader};
+///
+/// let mut buffer = Vec::new();
+/// KeyBuilder::new(&mut buffer).push("acme").push_desc(7_u32);
+///
+/// let mut reader = KeyReader::new(&buffer);
+/// let tenant: Cow<str> = reader.read()?;
+/// let seq: u32 = reader.read_desc()?;
+/// reader.finish()?;
+/// assert!(matches!(tenant, Cow::Borrowed("acme")));
+/// assert_eq!(seq, 7);
+/// # Ok::<(), stonecrop_keys::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct KeyReader<'k> {
+    rest: &'k [u8],
+    length: usize,
+    /// 0xFF inside a descending field: what is read is complemented.
+    mask: u8,
+    /// How many fields were read at this level of nesting, to name the next one in errors.
+    fields_read: usize,
+}
+
+impl<'k> KeyReader<'k> {
+    /// Starts at the first byte of `key`.
+    ///
+    /// ```
+    /// let mut reader = stonecrop_keys::KeyReader::new(&[0x09]);
+    /// assert!(reader.read::<bool>()?);
+    /// # Ok::<(), stonecrop_keys::Error>(())
+    /// ```
+    #[inline]
+    pub fn new(key: &'k [u8]) -> Self {
+        KeyReader { rest: key, length: key.len(), mask: 0, fields_read: 0 }
+    }
+
+    /// Reads an ascending field. Where the type is an `Option`, nulls sort first.
+    ///
+    /// ```
+    /// let mut reader = stonecrop_keys::KeyReader::new(&[0x02]);
+    /// assert_eq!(reader.read::<Option<i64>>()?, None);
+    /// # Ok::<(), stonecrop_keys::Error>(())
+    /// ```
+    #[inline]
+    pub fn read<T: FromKey<'k>>(&mut self) -> Result<T> {
+        self.read_ordered(Direction::Asc, Nulls::First)
+    }
+
+    /// Reads a descending field. Where the type is an `Option`, nulls sort first.
+    ///
+    /// ```
+    /// let mut reader = stonecrop_keys::KeyReader::new(&[!0x10, !0x2A]);
+    /// assert_eq!(reader.read_desc::<u8>()?, 42);
+    /// # Ok::<(), stonecrop_keys::Error>(())
+    /// ```
+    #[inline]
+    pub fn read_desc<T: FromKey<'k>>(&mut self) -> Result<T> {
+        self.read_ordered(Direction::Desc, Nulls::First)
+    }
+
+    /// Reads a field with its direction and the place of its nulls.
+    ///
+    /// ```
+    /// use stonecrop_keys::{Direction::Asc, KeyReader, Nulls};
+    /// let mut reader = KeyReader::new(&[0xFD]);
+    /// assert_eq!(reader.read_ordered::<Option<u8>>(Asc, Nulls::Last)?, None);
+    /// # Ok::<(), stonecrop_keys::Error>(())
+    /// ```
+    #[inline]
+    pub fn read_ordered<T: FromKey<'k>>(
+        &mut self,
+        direction: Direction,
+        nulls: Nulls,
+    ) -> Result<T> {
+        let number = self.fields_read.wrapping_add(1);
+        self.read_unnamed(direction, nulls).map_err(|error| error.in_field(&number.to_string()))
+    }
+
+    /// Reads a field that has a name; what `#[derive(Key)]` expands to.
+    #[doc(hidden)]
+    #[inline]
+    pub fn read_named<T: FromKey<'k>>(
+        &mut self,
+        name: &str,
+        direction: Direction,
+        nulls: Nulls,
+    ) -> Result<T> {
+        self.read_unnamed(direction, nulls).map_err(|error| error.in_field(name))
+    }
+
+    #[inline]
+    fn read_unnamed<T: FromKey<'k>>(&mut self, direction: Direction, nulls: Nulls) -> Result<T> {
+        self.fields_read = self.fields_read.wrapping_add(1);
+        if T::NULLABLE
+            && self.peek() == Some(nulls.byte())
+            && let Some(null) = T::null()
+        {
+            self.skip_byte();
+            return Ok(null);
+        }
+        match direction {
+            Direction::Asc => T::read_from(self),
+            Direction::Desc => self.complemented(T::read_from),
+        }
+    }
+
+    /// Nothing may be left of the key.
+    ///
+    /// ```
+    /// let reader = stonecrop_keys::KeyReader::new(b"left over");
+    /// assert_eq!(reader.finish().unwrap_err().to_string(), "byte 0: 9 bytes follow the last field");
+    /// ```
+    #[inline]
+    pub fn finish(self) -> Result<()> {
+        if self.rest.is_empty() { Ok(()) } else { Err(self.trailing()) }
+    }
+
+    #[cold]
+    fn trailing(&self) -> Error {
+        let (count, verb) = match self.rest.len() {
+            1 => ("1 byte".to_owned(), "follows"),
+            n => (format!("{n} bytes"), "follow"),
+        };
+        Error::key(self.offset(), format!("{count} {verb} the last field"))
+    }
+
+    /// What is left of the key, for a caller who reads the rest another way.
+    ///
+    /// ```
+    /// let mut reader = stonecrop_keys::KeyReader::new(&[0x09, 0x10, 0x07]);
+    /// reader.read::<bool>()?;
+    /// assert_eq!(reader.rest(), [0x10, 0x07]);
+    /// # Ok::<(), stonecrop_keys::Error>(())
+    /// ```
+    pub fn rest(&self) -> &'k [u8] {
+        self.rest
+    }
+
+    /// The offset of the next byte from the start of the key.
+    ///
+    /// ```
+    /// let mut reader = stonecrop_keys::KeyReader::new(&[0x10, 0x07, 0x09]);
+    /// reader.read::<u8>()?;
+    /// assert_eq!(reader.offset(), 2);
+    /// # Ok::<(), stonecrop_keys::Error>(())
+    /// ```
+    pub fn offset(&self) -> usize {
+        self.length.saturating_sub(self.rest.len())
+    }
+
+    /// Whether bytes are complemented on their way in, so that they can't be lent.
+    #[inline]
+    pub(crate) fn is_complemented(&self) -> bool {
+        self.mask != 0
+    }
+
+    #[inline]
+    pub(crate) fn mask(&self) -> u8 {
+        self.mask
+    }
+
+    /// Runs `read` with the meaning of every byte reversed.
+    #[inline]
+    fn complemented<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.mask = !self.mask;
+        let value = read(self);
+        self.mask = !self.mask;
+        value
+    }
+
+    /// Runs `read` one level deeper, where fields are counted from one again.
+    pub(crate) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let outer = std::mem::take(&mut self.fields_read);
+        let value = read(self);
+        self.fields_read = outer;
+        value
+    }
+
+    #[inline]
+    pub(crate) fn peek(&self) -> Option<u8> {
+        self.rest.first().map(|byte| byte ^ self.mask)
+    }
+
+    #[inline]
+    pub(crate) fn skip_byte(&mut self) {
+        self.rest = self.rest.get(1..).unwrap_or_default();
+    }
+
+    /// The first of `n` raw bytes is at `offset()`; the caller applies the mask.
+    #[inline]
+    pub(crate) fn take_raw(&mut self, n: usize) -> Result<&'k [u8]> {
+        let Some((taken, rest)) = self.rest.split_at_checked(n) else {
+            return Err(self.truncated(n));
+        };
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    #[inline]
+    pub(crate) fn take_array<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let Some((taken, rest)) = self.rest.split_first_chunk::<N>() else {
+            return Err(self.truncated(N));
+        };
+        self.rest = rest;
+        Ok(taken.map(|byte| byte ^ self.mask))
+    }
+
+    #[inline]
+    pub(crate) fn take_byte(&mut self) -> Result<u8> {
+        let [byte] = self.take_array::<1>()?;
+        Ok(byte)
+    }
+
+    #[inline]
+    pub(crate) fn expect_tag(&mut self, tag: u8) -> Result<()> {
+        if self.peek() != Some(tag) {
+            return Err(self.wrong_tag(&[tag]));
+        }
+        self.skip_byte();
+        Ok(())
+    }
+
+    /// A field of fixed size: its tag, then N bytes.
+    #[inline]
+    pub(crate) fn take_fixed<const N: usize>(&mut self, tag: u8) -> Result<[u8; N]> {
+        self.expect_tag(tag)?;
+        self.take_array()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn truncated(&self, needed: usize) -> Error {
+        let short = needed.saturating_sub(self.rest.len());
+        let bytes = if short == 1 { "byte" } else { "bytes" };
+        Error::key(self.length, format!("the key ends here, {short} {bytes} short"))
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn unterminated(&self) -> Error {
+        Error::key(self.length, "the key ends here, before the terminator of the field")
+    }
+
+    /// The next byte is none of the tags that this field can begin with.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn wrong_tag(&self, expected: &[u8]) -> Error {
+        let Some(found) = self.rest.first() else {
+            return Error::key(self.length, "the key ends here, before the field");
+        };
+        let expected: Vec<_> =
+            expected.iter().map(|tag| format!("{:02x}", tag ^ self.mask)).collect();
+        let expected = expected.join(" or ");
+        let message = match *found {
+            tag::NULL_FIRST | tag::NULL_LAST => {
+                format!(
+                    "null ({found:02x}), which the field can't be here; it begins with {expected}"
+                )
+            }
+            _ => format!("the field begins with {expected}, and this is {found:02x}"),
+        };
+        Error::key(self.offset(), message)
+    }
+}
+
+impl Schema {
+    /// Decodes a key into one value for each field. Text and bytes are borrowed from the key
+    /// where no escape occurred and the field is ascending.
+    ///
+    /// ```
+    /// use stonecrop_keys::{Schema, Value};
+    /// let schema: Schema = "tenant string, seq u16 desc nulls last".parse()?;
+    /// let key = schema.encode(&["acme".into(), Value::Null])?;
+    /// assert_eq!(schema.decode(&key)?, ["acme".into(), Value::Null]);
+    /// # Ok::<(), stonecrop_keys::Error>(())
+    /// ```
+    pub fn decode<'k>(&self, key: &'k [u8]) -> Result<Vec<Value<'k>>> {
+        check_stored_length(key)?;
+        let mut reader = KeyReader::new(key);
+        let values = read_fields(self.fields(), &mut reader)?;
+        reader.finish()?;
+        Ok(values)
+    }
+}
+
+fn read_fields<'k>(fields: &[Field], reader: &mut KeyReader<'k>) -> Result<Vec<Value<'k>>> {
+    let mut values = Vec::with_capacity(fields.len());
+    for field in fields {
+        values.push(read_field(field, reader).map_err(|error| error.in_field(field.name()))?);
+    }
+    Ok(values)
+}
+
+/// Reads one field with its direction and nulls. The caller names the field in an error.
+pub(crate) fn read_field<'k>(field: &Field, reader: &mut KeyReader<'k>) -> Result<Value<'k>> {
+    if field.nulls() != Nulls::NotAllowed && reader.peek() == Some(field.nulls().byte()) {
+        reader.skip_byte();
+        return Ok(Value::Null);
+    }
+    match field.direction() {
+        Direction::Asc => read_ascending(field.field_type(), reader),
+        Direction::Desc => reader.complemented(|r| read_ascending(field.field_type(), r)),
+    }
+}
+
+fn read_ascending<'k>(ty: &Type, reader: &mut KeyReader<'k>) -> Result<Value<'k>> {
+    Ok(match ty {
+        Type::Bool => Value::Bool(bool::read_from(reader)?),
+        Type::U8 => Value::Uint(u8::read_from(reader)?.into()),
+        Type::U16 => Value::Uint(u16::read_from(reader)?.into()),
+        Type::U32 => Value::Uint(u32::read_from(reader)?.into()),
+        Type::U64 => Value::Uint(u64::read_from(reader)?.into()),
+        Type::U128 => Value::Uint(u128::read_from(reader)?),
+        Type::I8 => Value::Int(i8::read_from(reader)?.into()),
+        Type::I16 => Value::Int(i16::read_from(reader)?.into()),
+        Type::I32 => Value::Int(i32::read_from(reader)?.into()),
+        Type::I64 => Value::Int(i64::read_from(reader)?.into()),
+        Type::I128 => Value::Int(i128::read_from(reader)?),
+        Type::Varuint => Value::Uint(Var::<u64>::read_from(reader)?.0.into()),
+        Type::Varint => Value::Int(Var::<i64>::read_from(reader)?.0.into()),
+        Type::F32 => Value::F32(f32::read_from(reader)?),
+        Type::F64 => Value::F64(f64::read_from(reader)?),
+        Type::F32Exact => Value::F32(Exact::<f32>::read_from(reader)?.0),
+        Type::F64Exact => Value::F64(Exact::<f64>::read_from(reader)?.0),
+        Type::Decimal => Value::Decimal(Decimal::read_from(reader)?),
+        Type::String => Value::String(Cow::read_from(reader)?),
+        Type::Bytes => Value::Bytes(Cow::read_from(reader)?),
+        Type::FixedBytes(length) => {
+            Value::Bytes(escaped::read_fixed(usize::from(*length), reader)?)
+        }
+        Type::Collated(_) => Value::SortKey(escaped::read_tagged(tag::COLLATED, reader)?),
+        Type::Uuid => Value::Uuid(Uuid::read_from(reader)?.0),
+        Type::UuidV1 => Value::Uuid(UuidV1::read_from(reader)?.bytes()),
+        Type::Timestamp(unit) => Value::Timestamp(match unit {
+            TimeUnit::Milliseconds => TimestampMs::read_from(reader)?.0,
+            TimeUnit::Microseconds => TimestampUs::read_from(reader)?.0,
+            TimeUnit::Nanoseconds => TimestampNs::read_from(reader)?.0,
+        }),
+        Type::Date => Value::Date(Date::read_from(reader)?.0),
+        Type::Geo2(Curve::Morton) => Value::Point2(Point2::read_from(reader)?),
+        Type::Geo2(Curve::Hilbert) => Value::Point2(Hilbert::read_from(reader)?.0),
+        Type::Geo3(Curve::Morton) => Value::Point3(Point3::read_from(reader)?),
+        Type::Geo3(Curve::Hilbert) => Value::Point3(Hilbert::read_from(reader)?.0),
+        Type::Tuple(schema) => {
+            reader.expect_tag(tag::TUPLE)?;
+            let values = read_fields(schema.fields(), reader)?;
+            reader.expect_tag(tag::END)?;
+            Value::Tuple(values)
+        }
+        Type::List(element) => {
+            reader.expect_tag(tag::LIST)?;
+            Value::Tuple(read_elements(element, reader)?)
+        }
+        Type::Raw => {
+            reader.expect_tag(tag::RAW)?;
+            Value::Bytes(Cow::Borrowed(reader.take_raw(reader.rest.len())?))
+        }
+    })
+}
+
+fn read_elements<'k>(element: &Field, reader: &mut KeyReader<'k>) -> Result<Vec<Value<'k>>> {
+    let mut values = Vec::new();
+    while reader.peek() != Some(tag::END) {
+        let value = read_field(element, reader)
+            .map_err(|error| error.in_field(&values.len().to_string()))?;
+        values.push(value);
+    }
+    reader.skip_byte();
+    Ok(values)
+}
