@@ -163,7 +163,7 @@ impl<'k> KeyReader<'k> {
     ///
     /// ```
     /// let reader = stonecrop_keys::KeyReader::new(b"left over");
-    /// assert_eq!(reader.finish().unwrap_err().to_string(), "byte 0: 9 bytes follow the last field");
+    /// assert_eq!(reader.finish().unwrap_err().to_string(), "byte 0: 9 bytes too many");
     /// ```
     #[inline]
     pub fn finish(self) -> Result<()> {
@@ -172,11 +172,9 @@ impl<'k> KeyReader<'k> {
 
     #[cold]
     fn trailing(&self) -> Error {
-        let (count, verb) = match self.rest.len() {
-            1 => ("1 byte".to_owned(), "follows"),
-            n => (format!("{n} bytes"), "follow"),
-        };
-        Error::key(self.offset(), format!("{count} {verb} the last field"))
+        let bytes = if self.rest.len() == 1 { "byte" } else { "bytes" };
+        let error = Error::key(self.offset(), format!("{} {bytes} too many", self.rest.len()));
+        if self.fields_read == 0 { error } else { error.in_field(&self.fields_read.to_string()) }
     }
 
     /// What is left of the key, for a caller who reads the rest another way.
@@ -275,6 +273,30 @@ impl<'k> KeyReader<'k> {
         Ok(())
     }
 
+    /// Whether a list has no more elements: at its end, or where the key breaks off.
+    pub(crate) fn at_end(&self) -> bool {
+        matches!(self.peek(), None | Some(tag::END))
+    }
+
+    /// The byte that ends a tuple or list.
+    pub(crate) fn expect_end(&mut self) -> Result<()> {
+        match self.peek() {
+            Some(tag::END) => {
+                self.skip_byte();
+                Ok(())
+            }
+            Some(found) => Err(Error::key(
+                self.offset(),
+                format!(
+                    "the tuple ends here with {:02x}, and this is {:02x}",
+                    tag::END ^ self.mask,
+                    found ^ self.mask
+                ),
+            )),
+            None => Err(self.unterminated()),
+        }
+    }
+
     /// A field of fixed size: its tag, then N bytes.
     #[inline]
     pub(crate) fn take_fixed<const N: usize>(&mut self, tag: u8) -> Result<[u8; N]> {
@@ -333,8 +355,16 @@ impl Schema {
         check_stored_length(key)?;
         let mut reader = KeyReader::new(key);
         let values = read_fields(self.fields(), &mut reader)?;
-        reader.finish()?;
+        self.check_end(reader)?;
         Ok(values)
+    }
+}
+
+impl Schema {
+    /// Nothing may follow the last field, which is named if something does.
+    pub(crate) fn check_end(&self, reader: KeyReader<'_>) -> Result<()> {
+        let last = self.fields().last().map_or("", Field::name);
+        reader.finish().map_err(|error| error.in_field(last))
     }
 }
 
@@ -399,7 +429,7 @@ fn read_ascending<'k>(ty: &Type, reader: &mut KeyReader<'k>) -> Result<Value<'k>
         Type::Tuple(schema) => {
             reader.expect_tag(tag::TUPLE)?;
             let values = read_fields(schema.fields(), reader)?;
-            reader.expect_tag(tag::END)?;
+            reader.expect_end()?;
             Value::Tuple(values)
         }
         Type::List(element) => {
@@ -415,11 +445,11 @@ fn read_ascending<'k>(ty: &Type, reader: &mut KeyReader<'k>) -> Result<Value<'k>
 
 fn read_elements<'k>(element: &Field, reader: &mut KeyReader<'k>) -> Result<Vec<Value<'k>>> {
     let mut values = Vec::new();
-    while reader.peek() != Some(tag::END) {
+    while !reader.at_end() {
         let value = read_field(element, reader)
             .map_err(|error| error.in_field(&values.len().to_string()))?;
         values.push(value);
     }
-    reader.skip_byte();
+    reader.expect_end()?;
     Ok(values)
 }

@@ -129,7 +129,7 @@ impl Schema {
             walk.field(field, field.name(), &value, reader.offset());
             explanation.values.push(value);
         }
-        reader.finish()
+        self.check_end(reader)
     }
 }
 

@@ -261,11 +261,11 @@ impl TimeUnit {
         }
     }
 
-    /// RFC 3339, or the plain count for a time beyond the year 9999.
+    /// RFC 3339, or the plain count for a time that has no four digits for its year.
     fn to_json(self, count: i64) -> String {
         match jiff::Timestamp::from_nanosecond(i128::from(count) * self.nanoseconds()) {
-            Ok(time) => quoted(&time.to_string()),
-            Err(_) => count.to_string(),
+            Ok(time) if (FIRST_TIME..=LAST_TIME).contains(&time) => quoted(&time.to_string()),
+            _ => count.to_string(),
         }
     }
 
@@ -286,10 +286,16 @@ impl TimeUnit {
     }
 }
 
+/// The year 0000, and the last whole second that is at most 9999 in every time zone.
+const FIRST_TIME: jiff::Timestamp = jiff::Timestamp::constant(-62_167_219_200, 0);
+const LAST_TIME: jiff::Timestamp = jiff::Timestamp::constant(253_402_207_200, 0);
+
 const EPOCH: civil::Date = civil::Date::constant(1970, 1, 1);
 
+/// None for a date that has no four digits for its year.
 fn date_of(days: i32) -> Option<civil::Date> {
-    EPOCH.checked_add(jiff::Span::new().try_days(days).ok()?).ok()
+    let date = EPOCH.checked_add(jiff::Span::new().try_days(days).ok()?).ok()?;
+    (date.year() >= 0).then_some(date)
 }
 
 fn date(json: &str) -> Result<i32> {

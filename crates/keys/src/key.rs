@@ -101,7 +101,8 @@ pub(crate) fn check_stored_length(key: &[u8]) -> Result<()> {
     Err(Error::new(
         ErrorKind::TooLong,
         format!("{} bytes, and the longest key has {MAX_KEY_BYTES}", key.len()),
-    ))
+    )
+    .at(MAX_KEY_BYTES))
 }
 
 /// The field of a schema for a Rust type; what `#[derive(Key)]` expands to.

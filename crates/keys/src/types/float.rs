@@ -68,7 +68,7 @@ macro_rules! floats {
         impl<'k> FromKey<'k> for $float {
             #[inline]
             fn read_from(reader: &mut KeyReader<'k>) -> Result<Self> {
-                let start = reader.offset();
+                let start = reader.offset() + 1;
                 let bits = read_bits!(reader, $tag, $bits, $size);
                 let value = <$float>::from_bits(bits);
                 if bits == (-0.0 as $float).to_bits() {

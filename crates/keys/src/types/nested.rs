@@ -36,7 +36,7 @@ impl<'k, K: Key<'k>> FromKey<'k> for Nested<K> {
     fn read_from(reader: &mut KeyReader<'k>) -> Result<Self> {
         reader.expect_tag(tag::TUPLE)?;
         let key = reader.nested(K::read_fields)?;
-        reader.expect_tag(tag::END)?;
+        reader.expect_end()?;
         Ok(Nested(key))
     }
 }
@@ -72,13 +72,13 @@ impl<'k, T: FromKey<'k>> FromKey<'k> for List<T> {
         reader.expect_tag(tag::LIST)?;
         let mut values = Vec::new();
         reader.nested(|reader| {
-            while reader.peek() != Some(tag::END) {
+            while !reader.at_end() {
                 let index = values.len().to_string();
                 values.push(reader.read_named(&index, crate::Direction::Asc, Nulls::First)?);
             }
             Ok(())
         })?;
-        reader.skip_byte();
+        reader.expect_end()?;
         Ok(List(values))
     }
 }

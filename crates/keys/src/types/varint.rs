@@ -82,7 +82,7 @@ impl ToKey for Var<i64> {
 impl<'k> FromKey<'k> for Var<i64> {
     #[inline]
     fn read_from(reader: &mut KeyReader<'k>) -> Result<Self> {
-        let start = reader.offset();
+        let start = reader.offset() + 1;
         let [first] = reader.take_fixed(tag::VARINT)?;
         if (FIRST_SMALL_SIGNED..=LAST_SMALL).contains(&first) {
             return Ok(Var(i64::from((first ^ 0x80) as i8)));
