@@ -170,7 +170,7 @@ fn from_json(field: &Field, json: &str) -> Result<Value<'static>> {
             let text = string("a UUID", json)?;
             Value::Uuid(parsed::<uuid::Uuid>(&text, "a UUID", json)?.into_bytes())
         }
-        Type::Timestamp(unit) => Value::Timestamp(unit.from_json(json)?),
+        Type::Timestamp(unit) => Value::Timestamp(unit.count_of(json)?),
         Type::Date => Value::Date(date(json)?),
         Type::Geo2(_) => {
             let [longitude, latitude] = coordinates("[longitude, latitude]", json)?;
@@ -269,7 +269,7 @@ impl TimeUnit {
         }
     }
 
-    fn from_json(self, json: &str) -> Result<i64> {
+    fn count_of(self, json: &str) -> Result<i64> {
         const WHAT: &str = "a time such as \"2024-01-15T10:00:00Z\", or a count since 1970";
         let Ok(text) = serde_json::from_str::<String>(json) else {
             return parsed(json, WHAT, json);

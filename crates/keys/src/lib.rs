@@ -89,3 +89,7 @@ pub use types::time::{Date, TimeUnit, TimestampMs, TimestampNs, TimestampUs};
 pub use types::uuid::{Uuid, UuidV1};
 pub use types::varint::Var;
 pub use value::Value;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

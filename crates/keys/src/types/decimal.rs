@@ -367,7 +367,7 @@ fn read_pairs(reader: &mut KeyReader<'_>, complement: u8, decimal: &mut Decimal)
             return Err(Error::key(offset, format!("a {end} pair of zeros, which is not stored")));
         }
         digits += if digits == 0 && pair < 10 { 1 } else { 2 };
-        if !more && pair % 10 == 0 {
+        if !more && pair.is_multiple_of(10) {
             digits -= 1;
         }
         if digits + usize::from(more) > MAX_DIGITS {

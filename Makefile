@@ -1,0 +1,68 @@
+# Everything a developer runs. `make test` is what CI runs; `make help` lists the rest.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint unit docs fuzz fuzz-short fuzz-tools bench bench-short test-long fmt tools
+
+KEYS := -p stonecrop-keys
+# cargo-fuzz builds with a sanitizer, which the stable compiler allows only with this set.
+FUZZ := cd crates/keys/fuzz && RUSTC_BOOTSTRAP=1 cargo fuzz run --fuzz-dir .
+FUZZ_SECONDS ?= 1200
+CASES ?= 1000000
+PASSES ?= 5
+
+help: ## List the commands
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+demo: tools ## Build the binary and show the key explorer
+	cargo build --quiet --release -p stonecrop-cli
+	./target/release/stonecrop key demo
+
+test: lint unit docs fuzz-short bench-short ## Set up and run everything that CI does
+
+lint: tools
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --all-features -- -D warnings
+	cargo clippy $(KEYS) --no-default-features -- -D warnings
+
+unit: tools
+	cargo test --workspace --all-features
+	cargo test $(KEYS) --features json --test it collation
+
+# Warnings are errors, and so is a public item without an example (a lint that is not stable yet).
+docs: tools
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --all-features --no-deps
+	RUSTC_BOOTSTRAP=1 RUSTDOCFLAGS="-Zcrate-attr=feature(rustdoc_missing_doc_code_examples) \
+		-D rustdoc::missing_doc_code_examples" cargo doc $(KEYS) --all-features --no-deps
+
+fuzz-short: fuzz-tools
+	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=30
+
+fuzz: fuzz-tools ## Fuzz every parser (FUZZ_SECONDS each, 20 minutes by default)
+	mkdir -p target/fuzz/decode target/fuzz/explain target/fuzz/text
+	for target in decode explain; do \
+		($(FUZZ) $$target ../../../target/fuzz/$$target corpus/keys -- \
+			-max_total_time=$(FUZZ_SECONDS) -max_len=200 -print_final_stats=1 -verbosity=0); done
+	($(FUZZ) text ../../../target/fuzz/text corpus/text -- \
+		-max_total_time=$(FUZZ_SECONDS) -max_len=400 -print_final_stats=1 -verbosity=0)
+
+bench: tools ## Measure beside the peers and write docs/benchmarks.md
+	cargo run --release -p stonecrop-bench -- run --passes $(PASSES)
+
+bench-short: tools
+	cargo run --release -p stonecrop-bench -- run --quick
+
+test-long: tools ## The property tests with CASES cases each (a million by default)
+	PROPTEST_CASES=$(CASES) cargo test --release $(KEYS) --all-features --test it
+
+fmt: ## Format the code
+	cargo fmt --all
+
+# What is missing is installed, and said.
+tools:
+	@command -v cargo >/dev/null || { echo "Rust is missing: install rustup, then run make again"; exit 1; }
+	@command -v python3 >/dev/null || { echo "installing python3 (apt)"; apt-get update -qq && apt-get install -y -qq python3; }
+
+fuzz-tools: tools
+	@command -v c++ >/dev/null || { echo "installing g++ (apt)"; apt-get update -qq && apt-get install -y -qq g++; }
+	@command -v cargo-fuzz >/dev/null || { echo "installing cargo-fuzz (cargo)"; cargo install --quiet --locked cargo-fuzz@0.13.2; }
