@@ -269,11 +269,7 @@ impl Schema {
 
 fn write_fields(fields: &[Field], values: &[Value<'_>], out: &mut Vec<u8>) -> Result<()> {
     if fields.len() != values.len() {
-        return Err(Error::value(format!(
-            "{} for {}",
-            count(values.len(), "value"),
-            count(fields.len(), "field")
-        )));
+        return Err(wrong_count(values.len(), fields.len()));
     }
     for (field, value) in fields.iter().zip(values) {
         write_field(field, value, out).map_err(|error| error.in_field(field.name()))?;
@@ -281,8 +277,10 @@ fn write_fields(fields: &[Field], values: &[Value<'_>], out: &mut Vec<u8>) -> Re
     Ok(())
 }
 
-fn count(n: usize, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+#[cold]
+pub(crate) fn wrong_count(values: usize, fields: usize) -> Error {
+    let count = |n, what| if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") };
+    Error::value(format!("{} for {}", count(values, "value"), count(fields, "field")))
 }
 
 /// Appends one field with its direction and nulls. The caller names the field in an error.

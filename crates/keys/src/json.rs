@@ -10,6 +10,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use jiff::civil;
 use serde_json::value::RawValue;
 
+use crate::encode::wrong_count;
 use crate::error::{Error, Result};
 use crate::schema::{Field, Nulls, Schema, Type};
 use crate::types::geo::{Point2, Point3};
@@ -115,11 +116,7 @@ fn float_to_json(value: f64, digits: String, bits: impl FnOnce() -> String) -> S
 fn from_array(fields: &[Field], json: &str) -> Result<Vec<Value<'static>>> {
     let elements = array(json)?;
     if elements.len() != fields.len() {
-        return Err(Error::value(format!(
-            "the array has {} elements, and the schema {} fields",
-            elements.len(),
-            fields.len()
-        )));
+        return Err(wrong_count(elements.len(), fields.len()));
     }
     let pairs = fields.iter().zip(elements);
     pairs

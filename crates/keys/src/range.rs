@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use crate::encode::write_field;
+use crate::encode::{write_field, wrong_count};
 use crate::error::{Error, Result};
 use crate::schema::{Direction, Field, Schema, Type};
 use crate::tag;
@@ -210,8 +210,7 @@ impl Schema {
         let mut prefix = Vec::new();
         for value in equal {
             let Some(field) = fields.next() else {
-                let message = format!("{} values for {} fields", equal.len(), self.fields().len());
-                return Err(Error::value(message));
+                return Err(wrong_count(equal.len(), self.fields().len()));
             };
             write_field(field, value, &mut prefix).map_err(|error| error.in_field(field.name()))?;
         }

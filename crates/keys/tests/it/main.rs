@@ -13,6 +13,7 @@ mod bad_input;
 mod collation;
 mod format;
 mod geo;
+mod json;
 mod model;
 mod notation;
 mod oracle;
