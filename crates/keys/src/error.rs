@@ -54,6 +54,23 @@ pub enum ErrorKind {
     Version,
 }
 
+impl ErrorKind {
+    /// The kind in lower case, for programs.
+    ///
+    /// ```
+    /// assert_eq!(stonecrop_keys::ErrorKind::TooLong.name(), "too_long");
+    /// ```
+    pub fn name(self) -> &'static str {
+        match self {
+            ErrorKind::Schema => "schema",
+            ErrorKind::Value => "value",
+            ErrorKind::Key => "key",
+            ErrorKind::TooLong => "too_long",
+            ErrorKind::Version => "version",
+        }
+    }
+}
+
 impl Error {
     #[cold]
     #[inline(never)]
@@ -101,6 +118,18 @@ impl Error {
         self.0.kind
     }
 
+    /// What is wrong, without the place: `Display` puts the field and the offset before it.
+    ///
+    /// ```
+    /// use stonecrop_keys::Schema;
+    /// let schema: Schema = "on bool".parse()?;
+    /// assert_eq!(schema.decode(&[0x09, 0x00]).unwrap_err().message(), "1 byte too many");
+    /// # Ok::<(), stonecrop_keys::Error>(())
+    /// ```
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
     /// The field at fault, as a dotted path where tuples are nested.
     ///
     /// ```
@@ -114,7 +143,8 @@ impl Error {
         self.0.field.as_deref()
     }
 
-    /// The offset of the faulty byte, for errors in a key or in the text of a schema.
+    /// The offset of the faulty byte, for errors in a key or in the text of a schema. In a key
+    /// that ends too early it is the length of the key.
     ///
     /// ```
     /// use stonecrop_keys::Schema;
@@ -135,11 +165,15 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Details { kind, message, field, offset } = &*self.0;
-        let unit = if *kind == ErrorKind::Schema { "column" } else { "byte" };
-        match (field, offset) {
-            (Some(field), Some(offset)) => write!(f, "field {field}, {unit} {offset}: {message}"),
+        // People count the columns of a text from one, and the bytes of a key from zero.
+        let place = offset.map(|offset| match kind {
+            ErrorKind::Schema => format!("column {}", offset + 1),
+            _ => format!("byte {offset}"),
+        });
+        match (field, place) {
+            (Some(field), Some(place)) => write!(f, "field {field}, {place}: {message}"),
             (Some(field), None) => write!(f, "field {field}: {message}"),
-            (None, Some(offset)) => write!(f, "{unit} {offset}: {message}"),
+            (None, Some(place)) => write!(f, "{place}: {message}"),
             (None, None) => f.write_str(message),
         }
     }

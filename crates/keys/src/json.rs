@@ -127,8 +127,12 @@ fn from_array(fields: &[Field], json: &str) -> Result<Vec<Value<'static>>> {
 }
 
 fn array(json: &str) -> Result<Vec<&RawValue>> {
-    serde_json::from_str(json)
-        .map_err(|error| Error::value(format!("expected a JSON array of values: {error}")))
+    serde_json::from_str(json).map_err(|error| {
+        // The place is of this text alone, which can be a line or a part of one.
+        let reason = error.to_string();
+        let reason = reason.split(" at line ").next().unwrap_or_default();
+        Error::value(format!("expected a JSON array of values: {reason}"))
+    })
 }
 
 fn from_json(field: &Field, json: &str) -> Result<Value<'static>> {

@@ -124,7 +124,10 @@ impl<'t> Parser<'t> {
 
     fn field(&mut self) -> Result<Field> {
         let name = self.name()?;
-        self.typed(name)
+        self.typed(name.as_str()).map_err(|error| match error.field() {
+            Some(_) => error.in_field(&name),
+            None => error,
+        })
     }
 
     fn name(&mut self) -> Result<String> {

@@ -47,21 +47,22 @@ fn names_with_other_letters_stand_in_quotes() {
 
 #[test]
 fn mistakes_are_named_with_their_column() {
-    assert_eq!(error(""), "column 0: expected the name of a field, found the end");
-    assert_eq!(error("a u8,"), "column 5: expected the name of a field, found the end");
-    assert!(error("a int").starts_with("column 2: \"int\" is not a type; the types are bool, u8"));
-    assert!(error("a").starts_with("column 1: a type is missing; the types are"));
+    assert_eq!(error(""), "column 1: expected the name of a field, found the end");
+    assert_eq!(error("a u8,"), "column 6: expected the name of a field, found the end");
+    assert!(error("a int").starts_with("column 3: \"int\" is not a type; the types are bool, u8"));
+    assert!(error("a").starts_with("column 2: a type is missing; the types are"));
     assert_eq!(
         error("a u8 nulls"),
-        "column 10: expected \"first\" or \"last\" after \"nulls\", found the end"
+        "column 11: expected \"first\" or \"last\" after \"nulls\", found the end"
     );
-    assert!(error("a u8 descending").starts_with("column 5: expected asc, desc"));
+    assert!(error("a u8 descending").starts_with("column 6: expected asc, desc"));
     assert_eq!(
         error("a bytes(0)"),
-        "column 8: expected a number of bytes from 1 to 65534, found \"0\""
+        "column 9: expected a number of bytes from 1 to 65534, found \"0\""
     );
     assert_eq!(error("a u8, a u8"), "field a: another field has this name already");
-    assert_eq!(error("a tuple(x u8"), "column 12: expected \")\", found the end");
+    assert_eq!(error("a tuple(x u8, x i8)"), "field a.x: another field has this name already");
+    assert_eq!(error("a tuple(x u8"), "column 13: expected \")\", found the end");
     assert!(error("a raw desc").contains("can't be descending"));
     assert!(error("a raw, b u8").contains("only be the last field"));
     assert!(error("a tuple(x raw)").contains("only be the last field"));

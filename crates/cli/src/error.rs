@@ -1,0 +1,128 @@
+//! What can go wrong, in words for the person at the keyboard.
+
+use std::{fmt, io};
+
+use crate::output::{visible, width};
+
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
+
+#[derive(Debug)]
+pub(crate) enum Error {
+    /// The schema was given with the command, so this is wrong usage and not bad data.
+    Schema {
+        text: String,
+        cause: stonecrop_keys::Error,
+    },
+    /// The values do not fit the schema, or the key is not one of it.
+    Key(stonecrop_keys::Error),
+    /// The text is not hex; characters are counted from one.
+    Hex {
+        character: usize,
+        problem: HexProblem,
+    },
+    Line(LineProblem),
+    Input(io::Error),
+    Output(io::Error),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HexProblem {
+    NotADigit(char),
+    /// A separator stands between the two digits of a byte.
+    HalfAByte,
+    OddDigits(usize),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LineProblem {
+    Blank,
+    TooLong {
+        limit: usize,
+    },
+    /// Bytes are counted from one, as the characters of hex are.
+    NotUtf8 {
+        byte: usize,
+    },
+}
+
+impl Error {
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Error::Schema { .. } => 2,
+            _ => 1,
+        }
+    }
+
+    /// Whether only this line is at fault, so that the next one can be taken.
+    pub(crate) fn is_bad_data(&self) -> bool {
+        matches!(self, Error::Key(_) | Error::Hex { .. } | Error::Line(_))
+    }
+
+    /// Whether the reader of our output went away, as `head` does when it has enough.
+    pub(crate) fn is_closed_pipe(&self) -> bool {
+        matches!(self, Error::Output(cause) if cause.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl From<stonecrop_keys::Error> for Error {
+    fn from(cause: stonecrop_keys::Error) -> Self {
+        Error::Key(cause)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Schema { text, cause } => {
+                write!(f, "in the schema, {}", visible(&cause.to_string()))?;
+                match cause.offset() {
+                    Some(offset) if !text.trim().is_empty() => write_caret(f, text, offset),
+                    _ => Ok(()),
+                }
+            }
+            Error::Key(cause) => f.write_str(&visible(&cause.to_string())),
+            Error::Hex { character, problem } => write_hex_problem(f, *character, *problem),
+            Error::Line(LineProblem::Blank) => f.write_str("the line is blank"),
+            Error::Line(LineProblem::TooLong { limit }) => {
+                write!(f, "the line is longer than {limit} bytes, and no key needs as many")
+            }
+            Error::Line(LineProblem::NotUtf8 { byte }) => {
+                write!(f, "not UTF-8 from byte {byte} of the line on")
+            }
+            Error::Input(cause) => write!(f, "standard input can't be read: {cause}"),
+            Error::Output(cause) => write!(f, "standard output can't be written: {cause}"),
+        }
+    }
+}
+
+fn write_hex_problem(
+    f: &mut fmt::Formatter<'_>,
+    character: usize,
+    problem: HexProblem,
+) -> fmt::Result {
+    match problem {
+        HexProblem::NotADigit(found) => {
+            write!(f, "character {character}: {found:?} is not a hex digit")
+        }
+        HexProblem::HalfAByte => {
+            write!(f, "character {character}: the byte before it has one digit and needs two")
+        }
+        HexProblem::OddDigits(1) => {
+            write!(f, "character {character}: a byte has two digits, and this is only one")
+        }
+        HexProblem::OddDigits(count) => write!(
+            f,
+            "character {character}: the last byte has one digit and needs two \
+             ({count} digits in all)"
+        ),
+    }
+}
+
+/// The line of `text` that has the byte at `offset`, and a caret under that byte.
+fn write_caret(f: &mut fmt::Formatter<'_>, text: &str, offset: usize) -> fmt::Result {
+    let (before, after) = text.split_at_checked(offset).unwrap_or((text, ""));
+    let before = before.rsplit('\n').next().unwrap_or_default().replace('\t', " ");
+    let after = after.split('\n').next().unwrap_or_default().replace('\t', " ");
+    let before = visible(&before);
+    write!(f, "\n  {before}{}\n  {:indent$}^", visible(&after), "", indent = width(&before))
+}

@@ -1,0 +1,94 @@
+//! One run of the command: where its output and errors go, and how it ends.
+
+use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::process::ExitCode;
+
+use anstream::AutoStream;
+
+use crate::error::{Error, Result};
+use crate::input::Lines;
+use crate::output::{ERROR, When};
+
+/// Where commands write what they were asked for.
+pub(crate) type Out = BufWriter<AutoStream<io::StdoutLock<'static>>>;
+
+const END_OF_INPUT: &str = if cfg!(windows) { "Ctrl-Z and Enter" } else { "Ctrl-D" };
+
+pub(crate) struct Session {
+    out: Out,
+    errors: AutoStream<io::StderrLock<'static>>,
+    /// Some lines were bad; the others were worked on all the same.
+    bad_lines: bool,
+}
+
+impl Session {
+    pub(crate) fn new(color: When) -> Self {
+        Session {
+            out: BufWriter::new(AutoStream::new(io::stdout().lock(), color.into())),
+            errors: AutoStream::new(io::stderr().lock(), color.into()),
+            bad_lines: false,
+        }
+    }
+
+    pub(crate) fn out(&mut self) -> &mut Out {
+        &mut self.out
+    }
+
+    /// Works on the argument or, where there is none, on every line of standard input. A bad line
+    /// is reported by its number, and the next one is taken.
+    pub(crate) fn each(
+        &mut self,
+        argument: Option<&str>,
+        lines_are: &str,
+        mut work: impl FnMut(&str, &mut Out) -> Result<()>,
+    ) -> Result<()> {
+        if let Some(argument) = argument {
+            return work(argument, &mut self.out);
+        }
+        let stdin = io::stdin().lock();
+        if stdin.is_terminal() {
+            self.note(&format!("reading {lines_are}, one a line; {END_OF_INPUT} ends the input"));
+        }
+        let mut lines = Lines::new(stdin);
+        loop {
+            if lines.may_wait() {
+                self.out.flush().map_err(Error::Output)?;
+            }
+            let Some(line) = lines.next() else {
+                return Ok(());
+            };
+            match line.and_then(|line| work(line, &mut self.out)) {
+                Ok(()) => {}
+                Err(error) if error.is_bad_data() => {
+                    self.bad_lines = true;
+                    self.report(Some(lines.number()), &error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Sends off what is left of the output, reports what went wrong, and says how to exit.
+    pub(crate) fn finish(mut self, ended: Result<()>) -> ExitCode {
+        let ended = ended.and_then(|()| self.out.flush().map_err(Error::Output));
+        match ended {
+            Err(error) if !error.is_closed_pipe() => {
+                self.report(None, &error);
+                error.exit_code().into()
+            }
+            _ => u8::from(self.bad_lines).into(),
+        }
+    }
+
+    fn report(&mut self, line: Option<u64>, error: &Error) {
+        // So that on a terminal the error stands after the output that came before it. If either
+        // stream is gone there is nobody left to tell.
+        let _ = self.out.flush();
+        let line = line.map_or(String::new(), |number| format!("line {number}: "));
+        let _ = writeln!(self.errors, "{ERROR}error:{ERROR:#} {line}{error}");
+    }
+
+    fn note(&mut self, text: &str) {
+        let _ = writeln!(self.errors, "{text}");
+    }
+}
