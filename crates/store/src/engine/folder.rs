@@ -1,0 +1,187 @@
+//! The folder of a store on disk: what it is, how it was made, and how many commits it must hold.
+//!
+//! | file | what |
+//! |---|---|
+//! | `STONECROP` | text: the version of the format, the engine, the count of shards |
+//! | `commits` | the number of the last commit that was acknowledged as synced |
+//! | `engine/` | the engine's own files |
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind as IoKind, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, ErrorKind, Result};
+
+const VERSION: u32 = 1;
+const MARKER: &str = "STONECROP";
+const NEW_MARKER: &str = "STONECROP.new";
+
+/// A folder that is a store's.
+pub(crate) struct Folder {
+    path: PathBuf,
+    pub(crate) shards: u16,
+}
+
+impl Folder {
+    /// Opens the folder, or makes it one if it is empty or not there.
+    pub(crate) fn open(path: &Path, engine: &str, shards: u16) -> Result<Self> {
+        match fs::read_to_string(path.join(MARKER)) {
+            Ok(text) => {
+                let shards = parse_marker(path, &text, engine)?;
+                Ok(Folder { path: path.to_owned(), shards })
+            }
+            Err(error) if matches!(error.kind(), IoKind::NotFound | IoKind::NotADirectory) => {
+                Self::create(path, engine, shards)
+            }
+            Err(error) => Err(Error::io(&path.join(MARKER), error)),
+        }
+    }
+
+    fn create(path: &Path, engine: &str, shards: u16) -> Result<Self> {
+        if !(1..=256).contains(&shards) {
+            return Err(Error::invalid(format!("{shards} shards, and a store has 1 to 256")));
+        }
+        fs::create_dir_all(path).map_err(|error| Error::io(path, error))?;
+        let entries = fs::read_dir(path).map_err(|error| Error::io(path, error))?;
+        for entry in entries {
+            let name = entry.map_err(|error| Error::io(path, error))?.file_name();
+            // Left behind where the making of a store was cut short.
+            if name != NEW_MARKER {
+                return Err(Error::invalid(format!(
+                    "{} is not a Stonecrop database, and not empty (it holds {:?}); name an empty \
+                     or a new folder",
+                    path.display(),
+                    name
+                )));
+            }
+        }
+        let marker = format!("stonecrop {VERSION}\nengine {engine}\nshards {shards}\n");
+        write_whole(path, &marker).map_err(|error| Error::io(&path.join(MARKER), error))?;
+        Ok(Folder { path: path.to_owned(), shards })
+    }
+
+    /// Where the engine's own files are.
+    pub(crate) fn engine(&self) -> PathBuf {
+        self.path.join("engine")
+    }
+
+    /// The count of acknowledged commits.
+    pub(crate) fn commits(&self) -> Result<Commits> {
+        Commits::open(&self.path.join("commits"))
+    }
+}
+
+/// A file that is there as a whole or not at all, and is on disk when this returns.
+fn write_whole(folder: &Path, text: &str) -> std::io::Result<()> {
+    let new = folder.join(NEW_MARKER);
+    let mut file = File::create(&new)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    fs::rename(&new, folder.join(MARKER))?;
+    File::open(folder)?.sync_all()?;
+    // The folder itself may be new as well.
+    match folder.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => File::open(parent)?.sync_all(),
+        _ => Ok(()),
+    }
+}
+
+fn parse_marker(path: &Path, text: &str, engine: &str) -> Result<u16> {
+    let value = |name: &str| {
+        let lines = text.lines().filter_map(|line| line.split_once(' '));
+        lines.into_iter().find(|(found, _)| *found == name).map(|(_, value)| value)
+    };
+    let damaged = |what: &str| {
+        let file = path.join(MARKER);
+        Error::new(ErrorKind::Corrupt, format!("{}: {what}", file.display()))
+    };
+    let version: u32 = value("stonecrop")
+        .and_then(|version| version.parse().ok())
+        .ok_or_else(|| damaged("it does not say which version of Stonecrop wrote it"))?;
+    if version > VERSION {
+        return Err(Error::new(
+            ErrorKind::Version,
+            format!(
+                "{} was written in format {version}, and this program reads formats up to \
+                 {VERSION}; use a newer one",
+                path.display()
+            ),
+        ));
+    }
+    match value("engine") {
+        Some(found) if found == engine => {}
+        found => {
+            return Err(damaged(&format!(
+                "the engine is {}, and it was opened as {engine}",
+                found.unwrap_or("missing")
+            )));
+        }
+    }
+    let shards = value("shards").and_then(|shards| shards.parse().ok());
+    shards
+        .filter(|shards| (1..=256).contains(shards))
+        .ok_or_else(|| damaged("it does not say how many shards there are, 1 to 256"))
+}
+
+/// The number of the last synced commit, kept outside of the engine's journal: a damaged journal
+/// can look like one that simply ends earlier, and this tells the difference.
+///
+/// It is written after the commit is on disk and not synced itself, so it may lag behind after a
+/// power cut but never runs ahead. Two slots take turns, so that a torn write leaves the other.
+pub(crate) struct Commits {
+    path: PathBuf,
+    file: File,
+    last: u64,
+}
+
+const SLOT_BYTES: usize = 12;
+
+impl Commits {
+    fn open(path: &Path) -> Result<Self> {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .map_err(|error| Error::io(path, error))?;
+        let mut last = 0;
+        for slot in 0..2 {
+            let mut bytes = [0; SLOT_BYTES];
+            if file.read_exact_at(&mut bytes, slot * SLOT_BYTES as u64).is_ok() {
+                last = last.max(parse_slot(bytes).unwrap_or(0));
+            }
+        }
+        Ok(Commits { path: path.to_owned(), file, last })
+    }
+
+    pub(crate) fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// Commit `number` is on disk, and all before it.
+    pub(crate) fn record(&mut self, number: u64) -> Result<()> {
+        let offset = number % 2 * SLOT_BYTES as u64;
+        self.file
+            .write_all_at(&slot(number), offset)
+            .map_err(|error| Error::io(&self.path, error))?;
+        self.last = number;
+        Ok(())
+    }
+}
+
+fn slot(number: u64) -> [u8; SLOT_BYTES] {
+    let number = number.to_be_bytes();
+    let check = crc32fast::hash(&number).to_be_bytes();
+    let mut slot = [0; SLOT_BYTES];
+    for (to, from) in slot.iter_mut().zip(number.iter().chain(&check)) {
+        *to = *from;
+    }
+    slot
+}
+
+fn parse_slot(bytes: [u8; SLOT_BYTES]) -> Option<u64> {
+    let number = u64::from_be_bytes(*bytes.first_chunk()?);
+    (slot(number) == bytes).then_some(number)
+}

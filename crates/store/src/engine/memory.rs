@@ -1,0 +1,189 @@
+//! An ordered map in memory, for tests and caches. Nothing of it survives the process.
+
+use std::fmt;
+use std::ops::Bound;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use bytes::Bytes;
+use imbl::OrdMap;
+
+use crate::batch::{Batch, check_shard};
+use crate::error::{Error, Result};
+use crate::options::{Options, Retention};
+use crate::scan::{Direction, KeyRange, Scan};
+use crate::store::{Durability, Read, Stats, Store};
+
+type Map = OrdMap<Bytes, Bytes>;
+
+/// A store in memory. Its maps share their unchanged parts, so that a snapshot is a cheap copy.
+///
+/// ```
+/// use stonecrop_store::{Durability, MemoryStore, Options, Read, Store};
+/// let store = MemoryStore::new(&Options::default());
+/// store.put(0, "a", "1", Durability::Sync)?;
+/// assert!(store.get(0, b"a")?.is_some());
+/// # Ok::<(), stonecrop_store::Error>(())
+/// ```
+pub struct MemoryStore {
+    /// One map a shard; none when closed.
+    shards: RwLock<Option<Vec<Map>>>,
+    shard_count: u16,
+    retention: Arc<dyn Retention>,
+}
+
+impl MemoryStore {
+    /// An empty store.
+    ///
+    /// ```
+    /// use stonecrop_store::{MemoryStore, Options, Store};
+    /// assert_eq!(MemoryStore::new(&Options::default()).shards(), 1);
+    /// ```
+    pub fn new(options: &Options) -> Self {
+        let shard_count = options.shards.clamp(1, 256);
+        MemoryStore {
+            shards: RwLock::new(Some(vec![Map::new(); usize::from(shard_count)])),
+            shard_count,
+            retention: options.retention.clone(),
+        }
+    }
+
+    fn view(&self) -> Result<View> {
+        // A panic while the lock is held can't leave a batch half applied: `write` replaces the
+        // maps as its last step.
+        let shards = self.shards.read().unwrap_or_else(PoisonError::into_inner);
+        Ok(View { shards: shards.clone().ok_or_else(Error::closed)? })
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Vec<Map>)) -> Result<()> {
+        let mut shards = self.shards.write().unwrap_or_else(PoisonError::into_inner);
+        let mut changed = shards.clone().ok_or_else(Error::closed)?;
+        change(&mut changed);
+        *shards = Some(changed);
+        Ok(())
+    }
+}
+
+impl Read for MemoryStore {
+    fn get(&self, shard: u8, key: &[u8]) -> Result<Option<Bytes>> {
+        self.view()?.get(shard, key)
+    }
+
+    fn scan(&self, shard: u8, range: KeyRange, direction: Direction) -> Result<Scan> {
+        self.view()?.scan(shard, range, direction)
+    }
+}
+
+impl Store for MemoryStore {
+    fn shards(&self) -> u16 {
+        self.shard_count
+    }
+
+    fn write(&self, batch: Batch, _: Durability) -> Result<()> {
+        let operations = batch.checked(self.shard_count)?;
+        self.change(|shards| {
+            for operation in operations {
+                if let Some(map) = shards.get_mut(usize::from(operation.shard)) {
+                    match operation.value {
+                        Some(value) => drop(map.insert(operation.key, value)),
+                        None => drop(map.remove(&operation.key)),
+                    }
+                }
+            }
+        })
+    }
+
+    fn snapshot(&self) -> Result<Box<dyn Read>> {
+        Ok(Box::new(self.view()?))
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.view().map(drop)
+    }
+
+    fn flush(&self) -> Result<()> {
+        self.view().map(drop)
+    }
+
+    fn compact(&self) -> Result<()> {
+        self.change(|shards| {
+            for map in shards {
+                let kept = map.iter().filter(|(key, value)| !self.retention.may_drop(key, value));
+                *map = kept.map(|(key, value)| (key.clone(), value.clone())).collect();
+            }
+        })
+    }
+
+    fn stats(&self) -> Result<Stats> {
+        let shards = self.view()?.shards;
+        let entries = shards.iter().flat_map(Map::iter);
+        Ok(Stats {
+            entries: shards.iter().map(|map| map.len() as u64).sum(),
+            memory_bytes: entries.map(|(key, value)| (key.len() + value.len()) as u64).sum(),
+            ..Stats::default()
+        })
+    }
+
+    fn close(&self) -> Result<()> {
+        *self.shards.write().unwrap_or_else(PoisonError::into_inner) = None;
+        Ok(())
+    }
+}
+
+impl fmt::Debug for MemoryStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryStore").field("shards", &self.shard_count).finish_non_exhaustive()
+    }
+}
+
+/// All shards at one moment.
+struct View {
+    shards: Vec<Map>,
+}
+
+impl View {
+    fn shard(&self, shard: u8) -> Result<&Map> {
+        check_shard(shard, self.shards.len() as u16)?;
+        self.shards.get(usize::from(shard)).ok_or_else(Error::closed)
+    }
+}
+
+impl Read for View {
+    fn get(&self, shard: u8, key: &[u8]) -> Result<Option<Bytes>> {
+        Ok(self.shard(shard)?.get(key).cloned())
+    }
+
+    fn scan(&self, shard: u8, range: KeyRange, direction: Direction) -> Result<Scan> {
+        let map = self.shard(shard)?.clone();
+        Ok(Scan::new(MapScan { map, range, direction }))
+    }
+}
+
+/// Owns its map and looks up each next entry from the last one's key.
+struct MapScan {
+    map: Map,
+    range: KeyRange,
+    direction: Direction,
+}
+
+impl Iterator for MapScan {
+    type Item = Result<(Bytes, Bytes)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.range.is_empty() {
+            return None;
+        }
+        let start = Bound::Included(self.range.start.clone());
+        let end = self.range.end.clone().map_or(Bound::Unbounded, Bound::Excluded);
+        let mut entries = self.map.range::<_, Bytes>((start, end));
+        let next = match self.direction {
+            Direction::Forward => entries.next(),
+            Direction::Backward => entries.next_back(),
+        };
+        let (key, value) = next.map(|(key, value)| (key.clone(), value.clone()))?;
+        match self.direction {
+            Direction::Forward => self.range.start = [&key[..], &[0]].concat().into(),
+            Direction::Backward => self.range.end = Some(key.clone()),
+        }
+        Some(Ok((key, value)))
+    }
+}

@@ -1,0 +1,5 @@
+//! The engines, one file each.
+
+pub(crate) mod fjall;
+pub(crate) mod folder;
+pub(crate) mod memory;

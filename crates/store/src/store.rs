@@ -1,0 +1,141 @@
+//! What every engine does.
+
+use bytes::Bytes;
+
+use crate::batch::Batch;
+use crate::error::Result;
+use crate::scan::{Direction, KeyRange, Scan};
+
+/// When a write counts as done.
+///
+/// ```
+/// use stonecrop_store::Durability;
+/// assert_ne!(Durability::Sync, Durability::Buffered);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Durability {
+    /// When it is on disk: it survives a power cut.
+    Sync,
+    /// When the operating system has it: it survives the end of the process, however sudden, but
+    /// not a power cut, until the next [`Store::sync`].
+    Buffered,
+}
+
+/// Reading, from the store as it is now or from a snapshot of it.
+///
+/// ```
+/// use stonecrop_store::{Batch, Durability, MemoryStore, Options, Read, Store};
+/// let store = MemoryStore::new(&Options::default());
+/// let before = store.snapshot()?;
+/// store.put(0, "a", "1", Durability::Sync)?;
+/// assert_eq!((before.get(0, b"a")?.is_some(), store.get(0, b"a")?.is_some()), (false, true));
+/// # Ok::<(), stonecrop_store::Error>(())
+/// ```
+pub trait Read: Send + Sync {
+    /// The value of a key.
+    fn get(&self, shard: u8, key: &[u8]) -> Result<Option<Bytes>>;
+
+    /// The values of many keys, in their order. All are of one moment in a snapshot; in the store
+    /// itself each is of its own.
+    fn multi_get(&self, keys: &[(u8, &[u8])]) -> Result<Vec<Option<Bytes>>> {
+        keys.iter().map(|(shard, key)| self.get(*shard, key)).collect()
+    }
+
+    /// The entries of a range, as they are at this moment, in either direction.
+    fn scan(&self, shard: u8, range: KeyRange, direction: Direction) -> Result<Scan>;
+
+    /// The entries whose keys begin with `prefix`.
+    fn scan_prefix(&self, shard: u8, prefix: &[u8], direction: Direction) -> Result<Scan> {
+        self.scan(shard, KeyRange::prefix(prefix), direction)
+    }
+}
+
+/// Ordered bytes, split into shards, on some engine.
+///
+/// ```
+/// use stonecrop_store::{Durability, FjallStore, Options, Read, Store};
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path();
+/// let store = FjallStore::open(path, &Options::default())?;
+/// store.put(0, "a", "1", Durability::Sync)?;
+/// store.close()?;
+///
+/// let store = FjallStore::open(path, &Options::default())?;
+/// assert_eq!(store.get(0, b"a")?.as_deref(), Some(&b"1"[..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Store: Read {
+    /// How many shards there are: 1 to 256, fixed when the store is created.
+    fn shards(&self) -> u16;
+
+    /// Writes all of a batch or nothing of it, whatever happens.
+    fn write(&self, batch: Batch, durability: Durability) -> Result<()>;
+
+    /// Writes one entry.
+    fn put(
+        &self,
+        shard: u8,
+        key: impl Into<Bytes>,
+        value: impl Into<Bytes>,
+        durability: Durability,
+    ) -> Result<()>
+    where
+        Self: Sized,
+    {
+        let mut batch = Batch::new();
+        batch.put(shard, key, value);
+        self.write(batch, durability)
+    }
+
+    /// Deletes one entry, if it is there.
+    fn delete(&self, shard: u8, key: impl Into<Bytes>, durability: Durability) -> Result<()>
+    where
+        Self: Sized,
+    {
+        let mut batch = Batch::new();
+        batch.delete(shard, key);
+        self.write(batch, durability)
+    }
+
+    /// A view of all shards at one moment, which later writes do not change.
+    fn snapshot(&self) -> Result<Box<dyn Read>>;
+
+    /// Makes every write so far survive a power cut.
+    fn sync(&self) -> Result<()>;
+
+    /// Moves what is held in memory to files.
+    fn flush(&self) -> Result<()>;
+
+    /// Merges the files of every shard into one sorted run, and drops what [`crate::Retention`]
+    /// says may go.
+    fn compact(&self) -> Result<()>;
+
+    /// Figures about the store.
+    fn stats(&self) -> Result<Stats>;
+
+    /// Makes all writes durable and lets go of the files. Whatever is asked afterwards is refused.
+    fn close(&self) -> Result<()>;
+}
+
+/// Figures about a store. Those that an engine does not have are zero.
+///
+/// ```
+/// use stonecrop_store::{MemoryStore, Options, Store};
+/// let store = MemoryStore::new(&Options::default());
+/// assert_eq!(store.stats()?.disk_bytes, 0);
+/// # Ok::<(), stonecrop_store::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// About how many entries there are, deleted ones not yet compacted included.
+    pub entries: u64,
+    /// The bytes of all files.
+    pub disk_bytes: u64,
+    /// Those of them that are journals.
+    pub journal_bytes: u64,
+    /// The bytes of writes that are held in memory.
+    pub memory_bytes: u64,
+    /// How many compactions have run since the store was opened.
+    pub compactions: u64,
+}

@@ -1,0 +1,111 @@
+//! Every engine behind one face, and the states that data can be in.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use stonecrop_store::{
+    Batch, Direction, Durability, FjallStore, KeyRange, MemoryStore, Options, Read, Retention,
+    Store,
+};
+use tempfile::TempDir;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Engine {
+    Memory,
+    Fjall,
+}
+
+pub(crate) const ENGINES: [Engine; 2] = [Engine::Memory, Engine::Fjall];
+
+/// Where data can be when it is read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum State {
+    Written,
+    Flushed,
+    Compacted,
+    Reopened,
+}
+
+const STATES: [State; 4] = [State::Written, State::Flushed, State::Compacted, State::Reopened];
+
+/// A store of some engine, and how to open it again.
+pub(crate) struct Fixture {
+    pub(crate) engine: Engine,
+    pub(crate) store: Arc<dyn Store>,
+    options: Options,
+    folder: TempDir,
+}
+
+impl Fixture {
+    pub(crate) fn new(engine: Engine, shards: u16) -> Self {
+        Self::with_retention(engine, shards, |_: &[u8], _: &[u8]| false)
+    }
+
+    pub(crate) fn with_retention(
+        engine: Engine,
+        shards: u16,
+        retention: impl Retention + 'static,
+    ) -> Self {
+        let mut options = Options::default();
+        options.shards = shards;
+        options.retention = Arc::new(retention);
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(engine, &folder, &options);
+        Fixture { engine, store, options, folder }
+    }
+
+    /// Brings the data into a state. Memory has no files to be opened again.
+    pub(crate) fn bring(&mut self, state: State) {
+        match state {
+            State::Written => {}
+            State::Flushed => self.store.flush().unwrap(),
+            State::Compacted => self.store.compact().unwrap(),
+            State::Reopened if self.engine == Engine::Memory => {}
+            State::Reopened => {
+                self.store.close().unwrap();
+                self.store = open(self.engine, &self.folder, &self.options);
+            }
+        }
+    }
+
+    pub(crate) fn put(&self, shard: u8, key: &[u8], value: &[u8]) {
+        let mut batch = Batch::new();
+        batch.put(shard, key.to_vec(), value.to_vec());
+        self.store.write(batch, Durability::Buffered).unwrap();
+    }
+
+    pub(crate) fn delete(&self, shard: u8, key: &[u8]) {
+        let mut batch = Batch::new();
+        batch.delete(shard, key.to_vec());
+        self.store.write(batch, Durability::Buffered).unwrap();
+    }
+}
+
+fn open(engine: Engine, folder: &TempDir, options: &Options) -> Arc<dyn Store> {
+    match engine {
+        Engine::Memory => Arc::new(MemoryStore::new(options)),
+        Engine::Fjall => Arc::new(FjallStore::open(folder.path(), options).unwrap()),
+    }
+}
+
+/// Fills a new store, brings it into each state in turn, and checks it there; on every engine.
+pub(crate) fn in_every_state(shards: u16, fill: impl Fn(&Fixture), check: impl Fn(&Fixture)) {
+    for engine in ENGINES {
+        for state in STATES {
+            let mut fixture = Fixture::new(engine, shards);
+            fill(&fixture);
+            fixture.bring(state);
+            check(&fixture);
+        }
+    }
+}
+
+pub(crate) fn keys(
+    reader: &(impl Read + ?Sized),
+    shard: u8,
+    range: KeyRange,
+    direction: Direction,
+) -> Vec<Bytes> {
+    let entries = reader.scan(shard, range, direction).unwrap();
+    entries.map(|entry| entry.unwrap().0).collect()
+}

@@ -1,0 +1,14 @@
+//! The engines from outside: one suite for all of them, and what is particular to files.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that panics has failed, which is what it is for"
+)]
+
+mod conformance;
+mod folder;
+mod harness;
+mod model;

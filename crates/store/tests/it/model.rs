@@ -1,0 +1,102 @@
+//! Random operations against a plain map, on every engine, with flushes, compactions and reopening
+//! in between.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use stonecrop_store::{Batch, Direction, Durability, KeyRange};
+
+use crate::harness::{ENGINES, Fixture, State};
+
+const SHARDS: u16 = 3;
+
+#[derive(Clone, Debug)]
+enum Step {
+    Write(Vec<(u8, Vec<u8>, Option<Vec<u8>>)>),
+    Get(u8, Vec<u8>),
+    Scan { shard: u8, start: Vec<u8>, end: Option<Vec<u8>>, backward: bool },
+    Flush,
+    Compact,
+    Reopen,
+}
+
+fn key() -> impl Strategy<Value = Vec<u8>> {
+    prop::collection::vec(prop::sample::select(vec![0x00, 0x01, b'a', 0xFF]), 1..4)
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let value = prop::option::of(prop::collection::vec(any::<u8>(), 0..20));
+    let write = prop::collection::vec((0..SHARDS as u8, key(), value), 1..6);
+    let scan = (0..SHARDS as u8, key(), prop::option::of(key()), any::<bool>());
+    prop_oneof![
+        8 => write.prop_map(Step::Write),
+        4 => (0..SHARDS as u8, key()).prop_map(|(shard, key)| Step::Get(shard, key)),
+        4 => scan.prop_map(|(shard, start, end, backward)| Step::Scan { shard, start, end, backward }),
+        1 => Just(Step::Flush),
+        1 => Just(Step::Compact),
+        1 => Just(Step::Reopen),
+    ]
+}
+
+type Model = BTreeMap<(u8, Vec<u8>), Vec<u8>>;
+
+fn apply(fixture: &mut Fixture, model: &mut Model, step: &Step) {
+    match step {
+        Step::Write(operations) => {
+            let mut batch = Batch::new();
+            for (shard, key, value) in operations {
+                match value {
+                    Some(value) => {
+                        batch.put(*shard, key.clone(), value.clone());
+                        model.insert((*shard, key.clone()), value.clone());
+                    }
+                    None => {
+                        batch.delete(*shard, key.clone());
+                        model.remove(&(*shard, key.clone()));
+                    }
+                }
+            }
+            fixture.store.write(batch, Durability::Buffered).unwrap();
+        }
+        Step::Get(shard, key) => {
+            let found = fixture.store.get(*shard, key).unwrap();
+            assert_eq!(found.as_deref(), model.get(&(*shard, key.clone())).map(Vec::as_slice));
+        }
+        Step::Scan { shard, start, end, backward } => {
+            let range = KeyRange { start: start.clone().into(), end: end.clone().map(Into::into) };
+            let direction = if *backward { Direction::Backward } else { Direction::Forward };
+            let entries = fixture.store.scan(*shard, range, direction).unwrap();
+            let found: Vec<_> = entries
+                .map(|entry| entry.map(|(key, value)| (key.to_vec(), value.to_vec())).unwrap())
+                .collect();
+            let inside = |key: &Vec<u8>| key >= start && end.as_ref().is_none_or(|end| key < end);
+            let mut expected: Vec<_> = model
+                .iter()
+                .filter(|((of, key), _)| of == shard && inside(key))
+                .map(|((_, key), value)| (key.clone(), value.clone()))
+                .collect();
+            if *backward {
+                expected.reverse();
+            }
+            assert_eq!(found, expected);
+        }
+        Step::Flush => fixture.bring(State::Flushed),
+        Step::Compact => fixture.bring(State::Compacted),
+        Step::Reopen => fixture.bring(State::Reopened),
+    }
+}
+
+#[test]
+fn every_engine_does_what_a_plain_map_does() {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(100);
+    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+    proptest!(config, |(steps in prop::collection::vec(step(), 1..60))| {
+        for engine in ENGINES {
+            let mut fixture = Fixture::new(engine, SHARDS);
+            let mut model = Model::new();
+            for step in &steps {
+                apply(&mut fixture, &mut model, step);
+            }
+        }
+    });
+}
