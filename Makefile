@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint unit docs fuzz fuzz-short fuzz-tools bench bench-short test-long fmt tools
+.PHONY: help demo test lint unit docs fuzz fuzz-short fuzz-tools bench bench-short test-long fmt tools cargo
 
 KEYS := -p stonecrop-keys
 # cargo-fuzz builds with a sanitizer, which the stable compiler allows only with this set.
@@ -14,13 +14,13 @@ PASSES ?= 5
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-demo: tools ## Build the binary and show the key explorer
+demo: cargo ## Build the binary and show the key explorer
 	cargo build --quiet --release -p stonecrop-cli
 	./target/release/stonecrop key demo
 
 test: lint unit docs fuzz-short bench-short ## Set up and run everything that CI does
 
-lint: tools
+lint: cargo
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --all-features -- -D warnings
 	cargo clippy $(KEYS) --no-default-features -- -D warnings
@@ -30,7 +30,7 @@ unit: tools
 	cargo test $(KEYS) --features json --test it collation
 
 # Warnings are errors, and so is a public item without an example (a lint that is not stable yet).
-docs: tools
+docs: cargo
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --all-features --no-deps
 	RUSTC_BOOTSTRAP=1 RUSTDOCFLAGS="-Zcrate-attr=feature(rustdoc_missing_doc_code_examples) \
 		-D rustdoc::missing_doc_code_examples" cargo doc $(KEYS) --all-features --no-deps
@@ -46,10 +46,10 @@ fuzz: fuzz-tools ## Fuzz every parser (FUZZ_SECONDS each, 20 minutes by default)
 	($(FUZZ) text ../../../target/fuzz/text corpus/text -- \
 		-max_total_time=$(FUZZ_SECONDS) -max_len=400 -print_final_stats=1 -verbosity=0)
 
-bench: tools ## Measure beside the peers and write docs/benchmarks.md
+bench: cargo ## Measure beside the peers and write docs/benchmarks.md
 	cargo run --release -p stonecrop-bench -- run --passes $(PASSES)
 
-bench-short: tools
+bench-short: cargo
 	cargo run --release -p stonecrop-bench -- run --quick
 
 test-long: tools ## The property tests with CASES cases each (a million by default)
@@ -59,8 +59,9 @@ fmt: ## Format the code
 	cargo fmt --all
 
 # What is missing is installed, and said.
-tools:
+cargo:
 	@command -v cargo >/dev/null || { echo "Rust is missing: install rustup, then run make again"; exit 1; }
+tools: cargo
 	@command -v python3 >/dev/null || { echo "installing python3 (apt)"; apt-get update -qq && apt-get install -y -qq python3; }
 
 fuzz-tools: tools

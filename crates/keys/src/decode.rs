@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use crate::encode::ToKey;
 use crate::error::{Error, Result};
 use crate::key::check_stored_length;
-use crate::schema::{Direction, Field, Nulls, Schema, Type};
+use crate::schema::{Direction, Field, MAX_DEPTH, Nulls, Schema, Type};
 use crate::types::escaped;
 use crate::types::geo::{Curve, Hilbert, Point2, Point3};
 use crate::types::time::{Date, TimeUnit, TimestampMs, TimestampNs, TimestampUs};
@@ -74,6 +74,8 @@ pub struct KeyReader<'k> {
     mask: u8,
     /// How many fields were read at this level of nesting, to name the next one in errors.
     fields_read: usize,
+    /// How many tuples and lists the next byte is in.
+    depth: usize,
 }
 
 impl<'k> KeyReader<'k> {
@@ -86,7 +88,13 @@ impl<'k> KeyReader<'k> {
     /// ```
     #[inline]
     pub fn new(key: &'k [u8]) -> Self {
-        KeyReader { rest: key, length: key.len(), mask: 0, fields_read: 0 }
+        KeyReader { rest: key, length: key.len(), mask: 0, fields_read: 0, depth: 0 }
+    }
+
+    /// Goes on at `offset` of a key, where `mask` is in force.
+    pub(crate) fn resume(key: &'k [u8], offset: usize, mask: u8) -> Self {
+        let rest = key.get(offset..).unwrap_or_default();
+        KeyReader { rest, mask, ..KeyReader::new(key) }
     }
 
     /// Reads an ascending field. Where the type is an `Option`, nulls sort first.
@@ -143,20 +151,31 @@ impl<'k> KeyReader<'k> {
         self.read_unnamed(direction, nulls).map_err(|error| error.in_field(name))
     }
 
+    /// Reads an element of a list, named by its index.
+    pub(crate) fn read_element<T: FromKey<'k>>(&mut self, index: usize) -> Result<T> {
+        self.read_unnamed(Direction::Asc, Nulls::First)
+            .map_err(|error| error.in_field(&index.to_string()))
+    }
+
     #[inline]
     fn read_unnamed<T: FromKey<'k>>(&mut self, direction: Direction, nulls: Nulls) -> Result<T> {
-        self.fields_read = self.fields_read.wrapping_add(1);
-        if T::NULLABLE
+        let read = self.fields_read.wrapping_add(1);
+        let value = if T::NULLABLE
+            && nulls != Nulls::NotAllowed
             && self.peek() == Some(nulls.byte())
             && let Some(null) = T::null()
         {
             self.skip_byte();
-            return Ok(null);
-        }
-        match direction {
-            Direction::Asc => T::read_from(self),
-            Direction::Desc => self.complemented(T::read_from),
-        }
+            Ok(null)
+        } else {
+            match direction {
+                Direction::Asc => T::read_from(self),
+                Direction::Desc => self.complemented(T::read_from),
+            }
+        };
+        // A type that reads by way of another one has counted too.
+        self.fields_read = read;
+        value
     }
 
     /// Nothing may be left of the key.
@@ -167,17 +186,49 @@ impl<'k> KeyReader<'k> {
     /// ```
     #[inline]
     pub fn finish(self) -> Result<()> {
-        if self.rest.is_empty() { Ok(()) } else { Err(self.trailing()) }
+        match self.fields_read {
+            _ if self.rest.is_empty() => Ok(()),
+            0 => Err(self.too_many()),
+            last => Err(self.trailing(&last.to_string())),
+        }
     }
 
     #[cold]
-    fn trailing(&self) -> Error {
-        let bytes = if self.rest.len() == 1 { "byte" } else { "bytes" };
-        let error = Error::key(self.offset(), format!("{} {bytes} too many", self.rest.len()));
-        if self.fields_read == 0 { error } else { error.in_field(&self.fields_read.to_string()) }
+    pub(crate) fn trailing(&self, last_field: &str) -> Error {
+        self.too_many().in_field(last_field)
     }
 
-    /// What is left of the key, for a caller who reads the rest another way.
+    #[cold]
+    fn too_many(&self) -> Error {
+        let bytes = if self.rest.len() == 1 { "byte" } else { "bytes" };
+        self.error(format!("{} {bytes} too many", self.rest.len()))
+    }
+
+    /// Reads the bytes up to the end of the key: a `raw` field.
+    ///
+    /// ```
+    /// let mut reader = stonecrop_keys::KeyReader::new(b"\x09\x78rest");
+    /// assert!(reader.read::<bool>()?);
+    /// assert_eq!(reader.read_tail()?, b"rest");
+    /// # Ok::<(), stonecrop_keys::Error>(())
+    /// ```
+    pub fn read_tail(&mut self) -> Result<&'k [u8]> {
+        self.expect_tag(tag::RAW)?;
+        self.take_raw(self.rest.len())
+    }
+
+    /// An error at the next byte, for a [`FromKey`] of one's own that refuses a value.
+    ///
+    /// ```
+    /// use stonecrop_keys::KeyReader;
+    /// let error = KeyReader::new(&[0x10, 9]).error("no such status");
+    /// assert_eq!(error.to_string(), "byte 0: no such status");
+    /// ```
+    pub fn error(&self, message: impl Into<Cow<'static, str>>) -> Error {
+        Error::key(self.offset(), message)
+    }
+
+    /// What is left of the key, as it is stored, for a caller who reads the rest another way.
     ///
     /// ```
     /// let mut reader = stonecrop_keys::KeyReader::new(&[0x09, 0x10, 0x07]);
@@ -223,9 +274,14 @@ impl<'k> KeyReader<'k> {
 
     /// Runs `read` one level deeper, where fields are counted from one again.
     pub(crate) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.depth == MAX_DEPTH {
+            return Err(self.error(format!("nested more than {MAX_DEPTH} deep")));
+        }
+        self.depth += 1;
         let outer = std::mem::take(&mut self.fields_read);
         let value = read(self);
         self.fields_read = outer;
+        self.depth -= 1;
         value
     }
 
@@ -352,19 +408,27 @@ impl Schema {
     /// # Ok::<(), stonecrop_keys::Error>(())
     /// ```
     pub fn decode<'k>(&self, key: &'k [u8]) -> Result<Vec<Value<'k>>> {
-        check_stored_length(key)?;
+        let last = || self.fields().last().map_or("", Field::name);
+        check_stored_length(key).map_err(|error| error.in_field(last()))?;
         let mut reader = KeyReader::new(key);
-        let values = read_fields(self.fields(), &mut reader)?;
-        self.check_end(reader)?;
+        let values = self.read(&mut reader)?;
+        reader.finish().map_err(|error| error.in_field(last()))?;
         Ok(values)
     }
-}
 
-impl Schema {
-    /// Nothing may follow the last field, which is named if something does.
-    pub(crate) fn check_end(&self, reader: KeyReader<'_>) -> Result<()> {
-        let last = self.fields().last().map_or("", Field::name);
-        reader.finish().map_err(|error| error.in_field(last))
+    /// Reads the fields of this schema from a key that goes on after them.
+    ///
+    /// ```
+    /// use stonecrop_keys::{KeyReader, Schema};
+    /// let (first, second): (Schema, Schema) = ("a u8".parse()?, "b bool".parse()?);
+    /// let mut reader = KeyReader::new(&[0x10, 7, 0x09]);
+    /// assert_eq!(first.read(&mut reader)?, [7.into()]);
+    /// assert_eq!(second.read(&mut reader)?, [true.into()]);
+    /// reader.finish()?;
+    /// # Ok::<(), stonecrop_keys::Error>(())
+    /// ```
+    pub fn read<'k>(&self, reader: &mut KeyReader<'k>) -> Result<Vec<Value<'k>>> {
+        read_fields(self.fields(), reader)
     }
 }
 
@@ -391,17 +455,17 @@ pub(crate) fn read_field<'k>(field: &Field, reader: &mut KeyReader<'k>) -> Resul
 fn read_ascending<'k>(ty: &Type, reader: &mut KeyReader<'k>) -> Result<Value<'k>> {
     Ok(match ty {
         Type::Bool => Value::Bool(bool::read_from(reader)?),
-        Type::U8 => Value::Uint(u8::read_from(reader)?.into()),
-        Type::U16 => Value::Uint(u16::read_from(reader)?.into()),
-        Type::U32 => Value::Uint(u32::read_from(reader)?.into()),
-        Type::U64 => Value::Uint(u64::read_from(reader)?.into()),
-        Type::U128 => Value::Uint(u128::read_from(reader)?),
+        Type::U8 => u8::read_from(reader)?.into(),
+        Type::U16 => u16::read_from(reader)?.into(),
+        Type::U32 => u32::read_from(reader)?.into(),
+        Type::U64 => u64::read_from(reader)?.into(),
+        Type::U128 => u128::read_from(reader)?.into(),
         Type::I8 => Value::Int(i8::read_from(reader)?.into()),
         Type::I16 => Value::Int(i16::read_from(reader)?.into()),
         Type::I32 => Value::Int(i32::read_from(reader)?.into()),
         Type::I64 => Value::Int(i64::read_from(reader)?.into()),
         Type::I128 => Value::Int(i128::read_from(reader)?),
-        Type::Varuint => Value::Uint(Var::<u64>::read_from(reader)?.0.into()),
+        Type::Varuint => Var::<u64>::read_from(reader)?.0.into(),
         Type::Varint => Value::Int(Var::<i64>::read_from(reader)?.0.into()),
         Type::F32 => Value::F32(f32::read_from(reader)?),
         Type::F64 => Value::F64(f64::read_from(reader)?),
@@ -416,11 +480,9 @@ fn read_ascending<'k>(ty: &Type, reader: &mut KeyReader<'k>) -> Result<Value<'k>
         Type::Collated(_) => Value::SortKey(escaped::read_tagged(tag::COLLATED, reader)?),
         Type::Uuid => Value::Uuid(Uuid::read_from(reader)?.0),
         Type::UuidV1 => Value::Uuid(UuidV1::read_from(reader)?.bytes()),
-        Type::Timestamp(unit) => Value::Timestamp(match unit {
-            TimeUnit::Milliseconds => TimestampMs::read_from(reader)?.0,
-            TimeUnit::Microseconds => TimestampUs::read_from(reader)?.0,
-            TimeUnit::Nanoseconds => TimestampNs::read_from(reader)?.0,
-        }),
+        Type::Timestamp(TimeUnit::Milliseconds) => TimestampMs::read_from(reader)?.into(),
+        Type::Timestamp(TimeUnit::Microseconds) => TimestampUs::read_from(reader)?.into(),
+        Type::Timestamp(TimeUnit::Nanoseconds) => TimestampNs::read_from(reader)?.into(),
         Type::Date => Value::Date(Date::read_from(reader)?.0),
         Type::Geo2(Curve::Morton) => Value::Point2(Point2::read_from(reader)?),
         Type::Geo2(Curve::Hilbert) => Value::Point2(Hilbert::read_from(reader)?.0),
@@ -436,10 +498,7 @@ fn read_ascending<'k>(ty: &Type, reader: &mut KeyReader<'k>) -> Result<Value<'k>
             reader.expect_tag(tag::LIST)?;
             Value::Tuple(read_elements(element, reader)?)
         }
-        Type::Raw => {
-            reader.expect_tag(tag::RAW)?;
-            Value::Bytes(Cow::Borrowed(reader.take_raw(reader.rest.len())?))
-        }
+        Type::Raw => Value::Bytes(Cow::Borrowed(reader.read_tail()?)),
     })
 }
 

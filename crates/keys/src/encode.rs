@@ -1,5 +1,6 @@
 //! Values to bytes: [`KeyBuilder`] for callers who know their types, [`Schema::encode`] for the
-//! others. Both end in the same [`ToKey`] implementations, so they can't disagree.
+//! others. Both end in the same [`ToKey`] implementations; for tuples, lists and bytes(n), which
+//! each has of its own, a test compares them.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{Direction, Field, Nulls, Schema, Type};
@@ -33,7 +34,7 @@ pub const MAX_KEY_BYTES: usize = 65_535;
 /// struct OrderId(u64);
 /// impl ToKey for OrderId {
 ///     fn field_type() -> Type { u64::field_type() }
-///     fn write(&self, out: &mut Vec<u8>) { self.0.write(out) }
+///     fn write_to(&self, out: &mut Vec<u8>) { self.0.write_to(out) }
 /// }
 /// impl<'k> FromKey<'k> for OrderId {
 ///     fn read_from(reader: &mut KeyReader<'k>) -> Result<Self> {
@@ -48,7 +49,12 @@ pub const MAX_KEY_BYTES: usize = 65_535;
 /// ```
 #[diagnostic::on_unimplemented(message = "`{Self}` is not a key type")]
 pub trait ToKey {
-    /// Whether the type has a null: true for `Option` alone.
+    /// Whether the type has a null: true for `Option` alone, and of that one level, because a key
+    /// has one null:
+    ///
+    /// ```compile_fail
+    /// stonecrop_keys::KeyBuilder::new(&mut Vec::new()).push(Some(Some(1_u8)));
+    /// ```
     const NULLABLE: bool = false;
 
     /// The type of the field that this value is encoded as.
@@ -60,7 +66,7 @@ pub trait ToKey {
     }
 
     /// Appends the ascending form of a value that is not null.
-    fn write(&self, out: &mut Vec<u8>);
+    fn write_to(&self, out: &mut Vec<u8>);
 }
 
 impl<T: ToKey + ?Sized> ToKey for &T {
@@ -75,13 +81,16 @@ impl<T: ToKey + ?Sized> ToKey for &T {
     }
 
     #[inline]
-    fn write(&self, out: &mut Vec<u8>) {
-        T::write(self, out);
+    fn write_to(&self, out: &mut Vec<u8>) {
+        T::write_to(self, out);
     }
 }
 
 impl<T: ToKey> ToKey for Option<T> {
-    const NULLABLE: bool = true;
+    const NULLABLE: bool = {
+        assert!(!T::NULLABLE, "a key has one null, so an Option in an Option can't be a field");
+        true
+    };
 
     fn field_type() -> Type {
         T::field_type()
@@ -92,10 +101,11 @@ impl<T: ToKey> ToKey for Option<T> {
     }
 
     #[inline]
-    fn write(&self, out: &mut Vec<u8>) {
-        match self {
-            Some(value) => value.write(out),
-            None => out.push(tag::NULL_FIRST),
+    fn write_to(&self, out: &mut Vec<u8>) {
+        const { assert!(Self::NULLABLE) };
+        // The builder writes null itself.
+        if let Some(value) = self {
+            value.write_to(out);
         }
     }
 }
@@ -118,6 +128,8 @@ impl<T: ToKey> ToKey for Option<T> {
 pub struct KeyBuilder<'b> {
     buffer: &'b mut Vec<u8>,
     start: usize,
+    /// A null was given for a field that is not null.
+    refused_null: bool,
 }
 
 impl<'b> KeyBuilder<'b> {
@@ -131,10 +143,11 @@ impl<'b> KeyBuilder<'b> {
     #[inline]
     pub fn new(buffer: &'b mut Vec<u8>) -> Self {
         let start = buffer.len();
-        KeyBuilder { buffer, start }
+        KeyBuilder { buffer, start, refused_null: false }
     }
 
-    /// Appends an ascending field. Where the value is an `Option`, nulls sort first.
+    /// Appends an ascending field. Where the value is an `Option`, nulls sort first. Slices are
+    /// `bytes` and arrays are `bytes(n)`: `&b"ab"[..]` is the one, `b"ab"` the other.
     ///
     /// ```
     /// let mut buffer = Vec::new();
@@ -174,18 +187,32 @@ impl<'b> KeyBuilder<'b> {
         nulls: Nulls,
     ) -> &mut Self {
         if value.is_null() {
+            self.refused_null |= nulls == Nulls::NotAllowed;
             self.buffer.push(nulls.byte());
             return self;
         }
         let start = self.buffer.len();
-        value.write(self.buffer);
+        value.write_to(self.buffer);
         if direction == Direction::Desc {
             complement(self.buffer, start);
         }
         self
     }
 
-    /// The key, once it has at least one byte and at most [`MAX_KEY_BYTES`].
+    /// Appends bytes up to the end of the key: a `raw` field, after which nothing may come.
+    ///
+    /// ```
+    /// let mut buffer = Vec::new();
+    /// stonecrop_keys::KeyBuilder::new(&mut buffer).push(true).push_tail(b"rest");
+    /// assert_eq!(buffer, b"\x09\x78rest");
+    /// ```
+    pub fn push_tail(&mut self, bytes: &[u8]) {
+        self.buffer.push(tag::RAW);
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// The key, once it has at least one byte and at most [`MAX_KEY_BYTES`], and no null where
+    /// [`Nulls::NotAllowed`] was said.
     ///
     /// ```
     /// let mut buffer = Vec::new();
@@ -196,6 +223,9 @@ impl<'b> KeyBuilder<'b> {
     /// ```
     #[inline]
     pub fn finish(self) -> Result<&'b [u8]> {
+        if self.refused_null {
+            return Err(null_error());
+        }
         let key = self.buffer.get(self.start..).unwrap_or_default();
         check_length(key.len())?;
         Ok(key)
@@ -220,6 +250,11 @@ fn length_error(length: usize) -> Error {
     )
 }
 
+#[cold]
+pub(crate) fn null_error() -> Error {
+    Error::value("null, and the field is not null; give a value, or let nulls sort first or last")
+}
+
 /// Turns the ascending field that begins at `start` into the descending one.
 #[inline]
 fn complement(buffer: &mut [u8], start: usize) {
@@ -242,6 +277,24 @@ impl Schema {
         let mut key = Vec::new();
         self.encode_into(values, &mut key)?;
         Ok(key)
+    }
+
+    /// Encodes the first fields alone: what all keys with these values begin with.
+    ///
+    /// ```
+    /// use stonecrop_keys::{KeyRange, Schema};
+    /// let schema: Schema = "tenant string, seq u16".parse()?;
+    /// let acme = schema.encode_prefix(&["acme".into()])?;
+    /// assert!(schema.encode(&["acme".into(), 7.into()])?.starts_with(&acme));
+    /// # Ok::<(), stonecrop_keys::Error>(())
+    /// ```
+    pub fn encode_prefix(&self, values: &[Value<'_>]) -> Result<Vec<u8>> {
+        let Some(fields) = self.fields().get(..values.len()) else {
+            return Err(wrong_count(values.len(), self.fields().len()));
+        };
+        let mut prefix = Vec::new();
+        write_fields(fields, values, &mut prefix)?;
+        Ok(prefix)
     }
 
     /// Appends the key of `values` to `out`; on an error `out` is as it was.
@@ -287,10 +340,7 @@ pub(crate) fn wrong_count(values: usize, fields: usize) -> Error {
 pub(crate) fn write_field(field: &Field, value: &Value<'_>, out: &mut Vec<u8>) -> Result<()> {
     if value.is_null() {
         if field.nulls() == Nulls::NotAllowed {
-            return Err(Error::value(
-                "null, and the field is not null; give a value, or add \"nulls first\" or \
-                 \"nulls last\" to the schema",
-            ));
+            return Err(null_error());
         }
         out.push(field.nulls().byte());
         return Ok(());
@@ -305,26 +355,26 @@ pub(crate) fn write_field(field: &Field, value: &Value<'_>, out: &mut Vec<u8>) -
 
 fn write_ascending(ty: &Type, value: &Value<'_>, out: &mut Vec<u8>) -> Result<()> {
     match (ty, value) {
-        (Type::Bool, Value::Bool(value)) => value.write(out),
-        (Type::U8, _) => integer::<u8>(ty, value)?.write(out),
-        (Type::U16, _) => integer::<u16>(ty, value)?.write(out),
-        (Type::U32, _) => integer::<u32>(ty, value)?.write(out),
-        (Type::U64, _) => integer::<u64>(ty, value)?.write(out),
-        (Type::U128, _) => integer::<u128>(ty, value)?.write(out),
-        (Type::I8, _) => integer::<i8>(ty, value)?.write(out),
-        (Type::I16, _) => integer::<i16>(ty, value)?.write(out),
-        (Type::I32, _) => integer::<i32>(ty, value)?.write(out),
-        (Type::I64, _) => integer::<i64>(ty, value)?.write(out),
-        (Type::I128, _) => integer::<i128>(ty, value)?.write(out),
-        (Type::Varuint, _) => Var(integer::<u64>(ty, value)?).write(out),
-        (Type::Varint, _) => Var(integer::<i64>(ty, value)?).write(out),
-        (Type::F32, Value::F32(value)) => value.write(out),
-        (Type::F64, Value::F64(value)) => value.write(out),
-        (Type::F32Exact, Value::F32(value)) => Exact(*value).write(out),
-        (Type::F64Exact, Value::F64(value)) => Exact(*value).write(out),
-        (Type::Decimal, Value::Decimal(value)) => value.write(out),
-        (Type::String, Value::String(value)) => value.as_ref().write(out),
-        (Type::Bytes, Value::Bytes(value)) => value.as_ref().write(out),
+        (Type::Bool, Value::Bool(value)) => value.write_to(out),
+        (Type::U8, _) => integer::<u8>(ty, value)?.write_to(out),
+        (Type::U16, _) => integer::<u16>(ty, value)?.write_to(out),
+        (Type::U32, _) => integer::<u32>(ty, value)?.write_to(out),
+        (Type::U64, _) => integer::<u64>(ty, value)?.write_to(out),
+        (Type::U128, _) => integer::<u128>(ty, value)?.write_to(out),
+        (Type::I8, _) => integer::<i8>(ty, value)?.write_to(out),
+        (Type::I16, _) => integer::<i16>(ty, value)?.write_to(out),
+        (Type::I32, _) => integer::<i32>(ty, value)?.write_to(out),
+        (Type::I64, _) => integer::<i64>(ty, value)?.write_to(out),
+        (Type::I128, _) => integer::<i128>(ty, value)?.write_to(out),
+        (Type::Varuint, _) => Var(integer::<u64>(ty, value)?).write_to(out),
+        (Type::Varint, _) => Var(integer::<i64>(ty, value)?).write_to(out),
+        (Type::F32, Value::F32(value)) => value.write_to(out),
+        (Type::F64, Value::F64(value)) => value.write_to(out),
+        (Type::F32Exact, Value::F32(value)) => Exact(*value).write_to(out),
+        (Type::F64Exact, Value::F64(value)) => Exact(*value).write_to(out),
+        (Type::Decimal, Value::Decimal(value)) => value.write_to(out),
+        (Type::String, Value::String(value)) => value.as_ref().write_to(out),
+        (Type::Bytes, Value::Bytes(value)) => value.as_ref().write_to(out),
         (Type::FixedBytes(length), Value::Bytes(value)) => {
             escaped::write_fixed(usize::from(*length), value, out)?;
         }
@@ -332,14 +382,16 @@ fn write_ascending(ty: &Type, value: &Value<'_>, out: &mut Vec<u8>) -> Result<()
         (Type::Collated(_), Value::SortKey(key)) => {
             escaped::write_tagged(tag::COLLATED, key, out);
         }
-        (Type::Uuid, Value::Uuid(value)) => uuid::Uuid(*value).write(out),
-        (Type::UuidV1, Value::Uuid(value)) => uuid::UuidV1::new(*value)?.write(out),
-        (Type::Timestamp(unit), Value::Timestamp(value)) => unit.write(*value, out),
-        (Type::Date, Value::Date(value)) => crate::Date(*value).write(out),
-        (Type::Geo2(Curve::Morton), Value::Point2(point)) => point.write(out),
-        (Type::Geo2(Curve::Hilbert), Value::Point2(point)) => Hilbert(*point).write(out),
-        (Type::Geo3(Curve::Morton), Value::Point3(point)) => point.write(out),
-        (Type::Geo3(Curve::Hilbert), Value::Point3(point)) => Hilbert(*point).write(out),
+        (Type::Uuid, Value::Uuid(value)) => uuid::Uuid(*value).write_to(out),
+        (Type::UuidV1, Value::Uuid(value)) => uuid::UuidV1::new(*value)?.write_to(out),
+        (Type::Timestamp(unit), Value::Timestamp(value, given)) if unit == given => {
+            unit.write(*value, out);
+        }
+        (Type::Date, Value::Date(value)) => crate::Date(*value).write_to(out),
+        (Type::Geo2(Curve::Morton), Value::Point2(point)) => point.write_to(out),
+        (Type::Geo2(Curve::Hilbert), Value::Point2(point)) => Hilbert(*point).write_to(out),
+        (Type::Geo3(Curve::Morton), Value::Point3(point)) => point.write_to(out),
+        (Type::Geo3(Curve::Hilbert), Value::Point3(point)) => Hilbert(*point).write_to(out),
         (Type::Tuple(schema), Value::Tuple(values)) => {
             out.push(tag::TUPLE);
             write_fields(schema.fields(), values, out)?;
@@ -379,9 +431,9 @@ fn integer<T: TryFrom<i128> + TryFrom<u128>>(ty: &Type, value: &Value<'_>) -> Re
 impl TimeUnit {
     fn write(self, value: i64, out: &mut Vec<u8>) {
         match self {
-            TimeUnit::Milliseconds => crate::TimestampMs(value).write(out),
-            TimeUnit::Microseconds => crate::TimestampUs(value).write(out),
-            TimeUnit::Nanoseconds => crate::TimestampNs(value).write(out),
+            TimeUnit::Milliseconds => crate::TimestampMs(value).write_to(out),
+            TimeUnit::Microseconds => crate::TimestampUs(value).write_to(out),
+            TimeUnit::Nanoseconds => crate::TimestampNs(value).write_to(out),
         }
     }
 }

@@ -164,16 +164,11 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Details { kind, message, field, offset } = &*self.0;
-        // People count the columns of a text from one, and the bytes of a key from zero.
-        let place = offset.map(|offset| match kind {
-            ErrorKind::Schema => format!("column {}", offset + 1),
-            _ => format!("byte {offset}"),
-        });
-        match (field, place) {
-            (Some(field), Some(place)) => write!(f, "field {field}, {place}: {message}"),
+        let Details { message, field, offset, .. } = &*self.0;
+        match (field, offset) {
+            (Some(field), Some(offset)) => write!(f, "field {field}, byte {offset}: {message}"),
             (Some(field), None) => write!(f, "field {field}: {message}"),
-            (None, Some(place)) => write!(f, "{place}: {message}"),
+            (None, Some(offset)) => write!(f, "byte {offset}: {message}"),
             (None, None) => f.write_str(message),
         }
     }

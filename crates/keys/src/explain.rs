@@ -58,6 +58,7 @@ impl Role {
 /// # Ok::<(), stonecrop_keys::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Part {
     /// Which field of the schema, counted from zero; `fields().len()` for bytes after the last.
     pub field: usize,
@@ -82,6 +83,7 @@ pub struct Part {
 /// # Ok::<(), stonecrop_keys::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Explanation<'k> {
     /// The parts, from the first byte to the last.
     pub parts: Vec<Part>,
@@ -98,7 +100,7 @@ impl Schema {
     /// use stonecrop_keys::{Role, Schema};
     /// let schema: Schema = "seq u16 desc".parse()?;
     /// let explanation = schema.explain(&[0xEE, 0xFF, 0xF8]);
-    /// assert_eq!(explanation.values, [7_u16.into()]);
+    /// assert_eq!(explanation.values, [7.into()]);
     /// assert_eq!(explanation.parts[1].role, Role::Payload);
     /// # Ok::<(), stonecrop_keys::Error>(())
     /// ```
@@ -118,7 +120,8 @@ impl Schema {
     }
 
     fn explain_fields<'k>(&self, key: &'k [u8], explanation: &mut Explanation<'k>) -> Result<()> {
-        check_stored_length(key)?;
+        let last = || self.fields().last().map_or("", Field::name);
+        check_stored_length(key).map_err(|error| error.in_field(last()))?;
         let mut reader = KeyReader::new(key);
         for (index, field) in self.fields().iter().enumerate() {
             let start = reader.offset();
@@ -126,10 +129,10 @@ impl Schema {
                 read_field(field, &mut reader).map_err(|error| error.in_field(field.name()))?;
             let mut walk =
                 Walk { key, field: index, at: start, mask: 0, parts: &mut explanation.parts };
-            walk.field(field, field.name(), &value, reader.offset());
+            walk.field(field, field.name(), &value);
             explanation.values.push(value);
         }
-        self.check_end(reader)
+        reader.finish().map_err(|error| error.in_field(last()))
     }
 }
 
@@ -143,9 +146,9 @@ struct Walk<'w> {
 }
 
 impl Walk<'_> {
-    /// Assigns the bytes of `field`, which has this value. All but a raw field find their own
-    /// end; `key_end` is that of the field at the top.
-    fn field(&mut self, field: &Field, path: &str, value: &Value<'_>, key_end: usize) {
+    /// Assigns the bytes of `field`, which has this value.
+    fn field(&mut self, field: &Field, path: &str, value: &Value<'_>) {
+        let start = self.at;
         self.part(path, Role::Tag, 1);
         if value.is_null() && field.nulls() != Nulls::NotAllowed {
             return;
@@ -158,20 +161,21 @@ impl Walk<'_> {
             (Type::String | Type::Bytes | Type::Collated(_), _) => self.escaped(path),
             (Type::Tuple(schema), Value::Tuple(values)) => {
                 for (inner, value) in schema.fields().iter().zip(values) {
-                    self.field(inner, &format!("{path}.{}", inner.name()), value, key_end);
+                    self.field(inner, &format!("{path}.{}", inner.name()), value);
                 }
                 self.part(path, Role::Terminator, 1);
             }
             (Type::List(element), Value::Tuple(values)) => {
                 for (index, value) in values.iter().enumerate() {
-                    self.field(element, &format!("{path}.{index}"), value, key_end);
+                    self.field(element, &format!("{path}.{index}"), value);
                 }
                 self.part(path, Role::Terminator, 1);
             }
-            (Type::Raw, _) => self.part(path, Role::Payload, key_end.saturating_sub(self.at)),
-            (ty, value) => {
-                let length = self.payload_length(ty, value);
-                self.part(path, Role::Payload, length);
+            _ => {
+                // Reading it once more tells where it ends.
+                let mut reader = KeyReader::resume(self.key, start, outer);
+                let end = read_field(field, &mut reader).map_or(self.at, |_| reader.offset());
+                self.part(path, Role::Payload, end.saturating_sub(self.at));
             }
         }
         self.mask = outer;
@@ -188,34 +192,6 @@ impl Walk<'_> {
                 return self.part(path, Role::Terminator, 2);
             }
             self.part(path, Role::Escape, 2);
-        }
-    }
-
-    /// The bytes after the tag of a type that has no terminator.
-    fn payload_length(&self, ty: &Type, value: &Value<'_>) -> usize {
-        let rest = self.key.get(self.at..).unwrap_or_default();
-        let first = rest.first().map_or(0, |byte| byte ^ self.mask);
-        match ty {
-            Type::Bool => 0,
-            Type::U8 | Type::I8 => 1,
-            Type::U16 | Type::I16 => 2,
-            Type::U32 | Type::I32 | Type::F32 | Type::F32Exact | Type::Date => 4,
-            Type::U64 | Type::I64 | Type::F64 | Type::F64Exact | Type::Timestamp(_) => 8,
-            Type::U128 | Type::I128 | Type::Uuid | Type::UuidV1 => 16,
-            Type::Geo2(_) => 8,
-            Type::Geo3(_) => 12,
-            Type::FixedBytes(length) => usize::from(*length),
-            Type::Varuint | Type::Varint => match (ty, first) {
-                (_, 0xF8..) => usize::from(first - 0xF7) + 1,
-                (Type::Varint, ..0x08) => usize::from(0x08 - first) + 1,
-                _ => 1,
-            },
-            Type::Decimal => match value {
-                Value::Decimal(decimal) => decimal.payload_length(),
-                _ => 0,
-            },
-            // Those with a terminator, and raw, do not come here.
-            _ => 0,
         }
     }
 

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use jiff::civil;
 use serde_json::value::RawValue;
 
-use crate::encode::wrong_count;
+use crate::encode::{null_error, wrong_count};
 use crate::error::{Error, Result};
 use crate::schema::{Field, Nulls, Schema, Type};
 use crate::types::geo::{Point2, Point3};
@@ -21,10 +21,10 @@ impl Schema {
     /// The values that a JSON array stands for, one for each field.
     ///
     /// ```
-    /// use stonecrop_keys::{Schema, Value};
+    /// use stonecrop_keys::{Schema, TimestampMs};
     /// let schema: Schema = "tenant string, at timestamp, price decimal".parse()?;
     /// let values = schema.values_from_json(r#"["acme", "2024-01-15T10:00:00Z", "19.90"]"#)?;
-    /// assert_eq!(values[1], Value::Timestamp(1_705_312_800_000));
+    /// assert_eq!(values[1], TimestampMs(1_705_312_800_000).into());
     /// # Ok::<(), stonecrop_keys::Error>(())
     /// ```
     pub fn values_from_json(&self, json: &str) -> Result<Vec<Value<'static>>> {
@@ -34,9 +34,9 @@ impl Schema {
     /// The JSON array of a key's values.
     ///
     /// ```
-    /// use stonecrop_keys::{Schema, Value};
+    /// use stonecrop_keys::{Schema, TimestampMs, Value};
     /// let schema: Schema = "at timestamp, day date, id u128 nulls first".parse()?;
-    /// let values = [Value::Timestamp(1_705_312_800_000), Value::Date(0), Value::Null];
+    /// let values = [TimestampMs(1_705_312_800_000).into(), Value::Date(0), Value::Null];
     /// assert_eq!(schema.values_to_json(&values), r#"["2024-01-15T10:00:00Z","1970-01-01",null]"#);
     /// # Ok::<(), stonecrop_keys::Error>(())
     /// ```
@@ -60,14 +60,18 @@ impl Type {
             (Type::U128 | Type::I128, Value::Uint(value)) => quoted(&value.to_string()),
             (_, Value::Int(value)) => value.to_string(),
             (_, Value::Uint(value)) => value.to_string(),
-            (_, Value::F32(value)) => {
-                let bits = value.to_bits();
-                float_to_json(f64::from(*value), format!("{value:?}"), || format!("{bits:08x}"))
-            }
-            (_, Value::F64(value)) => {
-                let bits = value.to_bits();
-                float_to_json(*value, format!("{value:?}"), || format!("{bits:016x}"))
-            }
+            (_, Value::F32(value)) => float_to_json(
+                f64::from(*value),
+                value.to_bits() == 0x7FC0_0000,
+                || format!("{value:?}"),
+                || format!("{:08x}", value.to_bits()),
+            ),
+            (_, Value::F64(value)) => float_to_json(
+                *value,
+                value.to_bits() == 0x7FF8_0000_0000_0000,
+                || format!("{value:?}"),
+                || format!("{:016x}", value.to_bits()),
+            ),
             (_, Value::Decimal(value)) => quoted(&value.to_string()),
             (_, Value::String(value)) => quoted(value),
             (_, Value::Bytes(value)) => quoted(&BASE64.encode(value)),
@@ -75,8 +79,7 @@ impl Type {
                 format!(r#"{{"sort_key":{}}}"#, quoted(&BASE64.encode(value)))
             }
             (_, Value::Uuid(value)) => quoted(&uuid::Uuid::from_bytes(*value).to_string()),
-            (Type::Timestamp(unit), Value::Timestamp(value)) => unit.to_json(*value),
-            (_, Value::Timestamp(value)) => value.to_string(),
+            (_, Value::Timestamp(value, unit)) => unit.to_json(*value),
             (_, Value::Date(value)) => {
                 date_of(*value).map_or(value.to_string(), |date| quoted(&date.to_string()))
             }
@@ -102,12 +105,16 @@ fn quoted(text: &str) -> String {
 }
 
 /// JSON has no number for what is not finite; a NaN other than the usual one gives its bits.
-fn float_to_json(value: f64, digits: String, bits: impl FnOnce() -> String) -> String {
+fn float_to_json(
+    value: f64,
+    usual_nan: bool,
+    digits: impl FnOnce() -> String,
+    bits: impl FnOnce() -> String,
+) -> String {
     if value.is_finite() {
-        digits
+        digits()
     } else if value.is_nan() {
-        let usual = value.to_bits() == f64::NAN.abs().to_bits();
-        quoted(&if usual { "NaN".to_owned() } else { format!("bits:{}", bits()) })
+        quoted(&if usual_nan { "NaN".to_owned() } else { format!("bits:{}", bits()) })
     } else {
         quoted(if value > 0.0 { "Infinity" } else { "-Infinity" })
     }
@@ -138,7 +145,7 @@ fn array(json: &str) -> Result<Vec<&RawValue>> {
 fn from_json(field: &Field, json: &str) -> Result<Value<'static>> {
     if json == "null" {
         if field.nulls() == Nulls::NotAllowed {
-            return Err(Error::value("null, and the field is not null"));
+            return Err(null_error());
         }
         return Ok(Value::Null);
     }
@@ -149,7 +156,7 @@ fn from_json(field: &Field, json: &str) -> Result<Value<'static>> {
             _ => return Err(expected("true or false", json)),
         }),
         Type::U8 | Type::U16 | Type::U32 | Type::U64 | Type::U128 | Type::Varuint => {
-            Value::Uint(parsed(&unquoted(json), "an integer from 0 up", json)?)
+            parsed::<u128>(&unquoted(json), "an integer from 0 up", json)?.into()
         }
         Type::I8 | Type::I16 | Type::I32 | Type::I64 | Type::I128 | Type::Varint => {
             Value::Int(parsed(&unquoted(json), "an integer", json)?)
@@ -171,7 +178,7 @@ fn from_json(field: &Field, json: &str) -> Result<Value<'static>> {
             let text = string("a UUID", json)?;
             Value::Uuid(parsed::<uuid::Uuid>(&text, "a UUID", json)?.into_bytes())
         }
-        Type::Timestamp(unit) => Value::Timestamp(unit.count_of(json)?),
+        Type::Timestamp(unit) => Value::Timestamp(unit.count_of(json)?, *unit),
         Type::Date => Value::Date(date(json)?),
         Type::Geo2(_) => {
             let [longitude, latitude] = coordinates("[longitude, latitude]", json)?;
@@ -248,9 +255,11 @@ fn sort_key(json: &str) -> Result<Vec<u8>> {
     }
 }
 
+/// From the text of the numbers: serde_json's own floats are off by a bit now and then.
 fn coordinates<const D: usize>(what: &str, json: &str) -> Result<[f64; D]> {
-    let numbers: Vec<f64> = serde_json::from_str(json).map_err(|_| expected(what, json))?;
-    numbers.try_into().map_err(|_| expected(what, json))
+    let numbers: Vec<&RawValue> = serde_json::from_str(json).map_err(|_| expected(what, json))?;
+    let numbers = numbers.iter().map(|number| parsed(number.get(), what, json));
+    numbers.collect::<Result<Vec<f64>>>()?.try_into().map_err(|_| expected(what, json))
 }
 
 impl TimeUnit {
@@ -305,6 +314,10 @@ fn date(json: &str) -> Result<i32> {
         return parsed(json, WHAT, json);
     };
     let date: civil::Date = parsed(&text, WHAT, json)?;
+    // A date and a time would parse too, and lose the time.
+    if date.to_string() != text {
+        return Err(expected(WHAT, json));
+    }
     let days = EPOCH.until((jiff::Unit::Day, date)).map_err(|_| expected(WHAT, json))?;
     Ok(days.get_days())
 }

@@ -9,7 +9,7 @@ use crate::schema::{Direction, Field, Nulls, Schema};
 /// A Rust type that is a whole key. Derive it for structs; tuples of up to eight have it.
 ///
 /// ```
-/// use stonecrop_keys::{Key, TimestampMs};
+/// use stonecrop_keys::{DecodeKey, Key, TimestampMs};
 ///
 /// #[derive(Key, Debug, PartialEq)]
 /// struct Reading<'a> {
@@ -29,21 +29,18 @@ use crate::schema::{Direction, Field, Nulls, Schema};
 /// );
 /// # Ok::<(), stonecrop_keys::Error>(())
 /// ```
-pub trait Key<'k>: Sized {
+pub trait Key {
     /// The same key for callers who learn its types at run time, and for `explain`.
     fn schema() -> Schema;
 
     /// Appends the fields, in order.
     fn write_fields(&self, key: &mut KeyBuilder<'_>);
 
-    /// Reads the fields, in order.
-    fn read_fields(reader: &mut KeyReader<'k>) -> Result<Self>;
-
     /// The key in a buffer of its own.
     ///
     /// ```
     /// use stonecrop_keys::Key;
-    /// assert_eq!((1_u8, false).encode()?, [0x10, 0x01, 0x08]);
+    /// assert_eq!((1_u8, "a").encode()?, [0x10, 0x01, 0x38, b'a', 0x00, 0x01]);
     /// # Ok::<(), stonecrop_keys::Error>(())
     /// ```
     fn encode(&self) -> Result<Vec<u8>> {
@@ -74,20 +71,35 @@ pub trait Key<'k>: Sized {
             }
         }
     }
+}
+
+/// A [`Key`] that can be read back, borrowing from the bytes what it can. `#[derive(Key)]` gives it
+/// as well.
+///
+/// ```
+/// use stonecrop_keys::DecodeKey;
+/// assert_eq!(<(u8, bool)>::decode(&[0x10, 0x01, 0x08])?, (1, false));
+/// # Ok::<(), stonecrop_keys::Error>(())
+/// ```
+pub trait DecodeKey<'k>: Key + Sized {
+    /// Reads the fields, in order.
+    fn read_fields(reader: &mut KeyReader<'k>) -> Result<Self>;
 
     /// Reads a whole key; nothing may follow it.
     ///
     /// ```
-    /// use stonecrop_keys::Key;
-    /// assert_eq!(<(u8, bool)>::decode(&[0x10, 0x01, 0x08])?, (1, false));
-    /// # Ok::<(), stonecrop_keys::Error>(())
+    /// use stonecrop_keys::DecodeKey;
+    /// assert!(<(u8,)>::decode(&[0x10, 0x01, 0x00]).is_err());
     /// ```
     #[inline]
     fn decode(key: &'k [u8]) -> Result<Self> {
         check_stored_length(key)?;
         let mut reader = KeyReader::new(key);
         let decoded = Self::read_fields(&mut reader)?;
-        reader.finish()?;
+        if !reader.rest().is_empty() {
+            let schema = Self::schema();
+            return Err(reader.trailing(schema.fields().last().map_or("", Field::name)));
+        }
         Ok(decoded)
     }
 }
@@ -124,7 +136,7 @@ pub fn schema_of(fields: Vec<Field>) -> Schema {
 
 macro_rules! tuples {
     ($($($type:ident $name:literal)*;)*) => {$(
-        impl<'k, $($type: FromKey<'k>),*> Key<'k> for ($($type,)*) {
+        impl<$($type: ToKey),*> Key for ($($type,)*) {
             fn schema() -> Schema {
                 schema_of(vec![$(field_of::<$type>($name, Direction::Asc, Nulls::First)),*])
             }
@@ -135,7 +147,9 @@ macro_rules! tuples {
                 let ($($type,)*) = self;
                 $(key.push($type);)*
             }
+        }
 
+        impl<'k, $($type: FromKey<'k>),*> DecodeKey<'k> for ($($type,)*) {
             #[inline]
             fn read_fields(reader: &mut KeyReader<'k>) -> Result<Self> {
                 Ok(($(reader.read::<$type>()?,)*))

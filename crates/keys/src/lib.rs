@@ -12,20 +12,21 @@
 //! 5. no field begins another, so fields concatenate and prefix scans are exact;
 //! 6. anything else than the one form of a key is an error with a field and an offset.
 //!
-//! The exceptions are named in their types: [`Type::Collated`] does not decode (4), and
-//! [`Type::Raw`] has no end of its own, so it must be the last field (5).
+//! The exceptions are named in their types: [`Type::Collated`] gives text that is alike in its
+//! language one key, which does not decode (1, 4, 6); points order along a curve, not by a
+//! coordinate (2); and [`Type::Raw`] has no end of its own, so it must be the last field (5).
 //!
 //! # With types known at run time
 //!
 //! ```
-//! use stonecrop_keys::{Predicate, Schema, Value};
+//! use stonecrop_keys::{Predicate, Schema, TimestampMs, Value};
 //!
 //! let schema: Schema = "tenant string, at timestamp desc, score f64 nulls last".parse()?;
-//! let key = schema.encode(&["acme".into(), Value::Timestamp(1_705_312_800_000), Value::Null])?;
+//! let key = schema.encode(&["acme".into(), TimestampMs(1_705_312_800_000).into(), Value::Null])?;
 //! assert_eq!(schema.decode(&key)?[0], "acme".into());
 //!
 //! // All of acme's keys from 2024 on: a range of the store.
-//! let from_2024 = Predicate::Ge(Value::Timestamp(1_704_067_200_000));
+//! let from_2024 = Predicate::Ge(TimestampMs(1_704_067_200_000).into());
 //! assert!(schema.range(&["acme".into()], &from_2024)?.contains(&key));
 //! # Ok::<(), stonecrop_keys::Error>(())
 //! ```
@@ -33,7 +34,7 @@
 //! # With types known at compile time
 //!
 //! ```
-//! use stonecrop_keys::{Key, KeyBuilder, KeyReader, TimestampMs};
+//! use stonecrop_keys::{DecodeKey, Key, TimestampMs};
 //!
 //! #[derive(Key, Debug, PartialEq)]
 //! struct Event {
@@ -72,7 +73,7 @@ pub use decode::{FromKey, KeyReader};
 pub use encode::{KeyBuilder, MAX_KEY_BYTES, ToKey};
 pub use error::{Error, ErrorKind, Result};
 pub use explain::{Explanation, Part, Role};
-pub use key::Key;
+pub use key::{DecodeKey, Key};
 #[doc(hidden)]
 pub use key::{field_of, schema_of};
 pub use range::{KeyRange, Predicate};

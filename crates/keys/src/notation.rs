@@ -191,7 +191,8 @@ impl<'t> Parser<'t> {
     }
 
     fn field_type(&mut self) -> Result<Type> {
-        let start = (self.peek(), self.position).1;
+        self.peek();
+        let start = self.position;
         let word = self.word().to_ascii_lowercase();
         if let Some((_, ty)) = PLAIN.iter().find(|(name, _)| *name == word) {
             return Ok(ty.clone());
@@ -263,7 +264,8 @@ impl<'t> Parser<'t> {
     }
 
     fn collation(&mut self) -> Result<Collation> {
-        let start = (self.peek(), self.position).1;
+        self.peek();
+        let start = self.position;
         let locale = self.word();
         let strength = if self.take(',') {
             self.one_of("primary, secondary, tertiary or identical", &Strength::ALL)?

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use crate::encode::{write_field, wrong_count};
+use crate::encode::write_field;
 use crate::error::{Error, Result};
 use crate::schema::{Direction, Field, Schema, Type};
 use crate::tag;
@@ -105,9 +105,56 @@ impl KeyRange {
     }
 
     /// All keys that begin with these bytes.
-    fn prefix(prefix: Vec<u8>) -> Self {
-        let end = after_prefix(&prefix);
-        KeyRange { start: prefix, end }
+    ///
+    /// ```
+    /// use stonecrop_keys::{KeyBuilder, KeyRange};
+    /// let mut prefix = Vec::new();
+    /// KeyBuilder::new(&mut prefix).push("acme");
+    /// assert!(KeyRange::prefix(prefix.clone()).contains(&[prefix, vec![0x09]].concat()));
+    /// ```
+    pub fn prefix(prefix: impl Into<Vec<u8>>) -> Self {
+        let start = prefix.into();
+        KeyRange { end: after_prefix(&start), start }
+    }
+
+    /// The keys that lie in both ranges, as in `from <= x < to`.
+    ///
+    /// ```
+    /// use stonecrop_keys::{Predicate, Schema};
+    /// let schema: Schema = "seq u8".parse()?;
+    /// let from = schema.range(&[], &Predicate::Ge(3.into()))?;
+    /// let range = from.intersect(schema.range(&[], &Predicate::Lt(5.into()))?);
+    /// let inside = |n: u8| range.contains(&schema.encode(&[n.into()]).unwrap());
+    /// assert_eq!([2, 3, 4, 5].map(inside), [false, true, true, false]);
+    /// # Ok::<(), stonecrop_keys::Error>(())
+    /// ```
+    #[must_use]
+    pub fn intersect(self, other: KeyRange) -> Self {
+        let end = match (self.end, other.end) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        KeyRange::new(self.start.max(other.start), end)
+    }
+
+    /// The same range of keys that stand behind `prefix`, as those of one table do.
+    ///
+    /// ```
+    /// use stonecrop_keys::{KeyRange, RecordPrefix};
+    /// let rows = RecordPrefix::new(2, 0)?.to_bytes();
+    /// let all = KeyRange { start: vec![], end: None };
+    /// assert_eq!(all.under(&rows), KeyRange::prefix(rows));
+    /// # Ok::<(), stonecrop_keys::Error>(())
+    /// ```
+    #[must_use]
+    pub fn under(self, prefix: &[u8]) -> Self {
+        KeyRange {
+            start: [prefix, &self.start].concat(),
+            end: match self.end {
+                Some(end) => Some([prefix, &end].concat()),
+                None => after_prefix(prefix),
+            },
+        }
     }
 }
 
@@ -206,15 +253,7 @@ impl Schema {
 
     /// The bytes of the fields whose values are known, and the field after them.
     fn prefix(&self, equal: &[Value<'_>]) -> Result<(Vec<u8>, Option<&Field>)> {
-        let mut fields = self.fields().iter();
-        let mut prefix = Vec::new();
-        for value in equal {
-            let Some(field) = fields.next() else {
-                return Err(wrong_count(equal.len(), self.fields().len()));
-            };
-            write_field(field, value, &mut prefix).map_err(|error| error.in_field(field.name()))?;
-        }
-        Ok((prefix, fields.next()))
+        Ok((self.encode_prefix(equal)?, self.fields().get(equal.len())))
     }
 
     /// The one key with all fields given.

@@ -5,13 +5,15 @@ use std::fmt;
 
 use crate::types::decimal::Decimal;
 use crate::types::geo::{Point2, Point3};
+use crate::types::time::{Date, TimeUnit, TimestampMs, TimestampNs, TimestampUs};
+use crate::types::uuid::{Uuid, UuidV1};
 
 /// One value of a key. Text and bytes can be borrowed from the key they were decoded from.
 ///
 /// ```
 /// use stonecrop_keys::Value;
 /// let values: [Value; 4] = ["acme".into(), 7_u32.into(), Value::Date(19_737), Value::Null];
-/// assert_eq!(values[1], Value::Uint(7));
+/// assert_eq!(values[1], Value::Int(7));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -20,9 +22,9 @@ pub enum Value<'a> {
     Null,
     /// For `bool`.
     Bool(bool),
-    /// What a signed integer field gives; any integer field takes it, where it is in range.
+    /// For all integers.
     Int(i128),
-    /// What an unsigned integer field gives; any integer field takes it, where it is in range.
+    /// For integers of `u128` that are too large for `Int`.
     Uint(u128),
     /// For `f32` and `f32_exact`.
     F32(f32),
@@ -38,8 +40,8 @@ pub enum Value<'a> {
     SortKey(Cow<'a, [u8]>),
     /// For `uuid` and `uuid_v1`.
     Uuid([u8; 16]),
-    /// For `timestamp`: the count since 1970, in the unit of the field.
-    Timestamp(i64),
+    /// For `timestamp`: the count since 1970, and its unit, which must be the field's.
+    Timestamp(i64, TimeUnit),
     /// For `date`: days since 1970-01-01.
     Date(i32),
     /// For `geo2`.
@@ -86,7 +88,7 @@ impl Value<'_> {
             Value::Bytes(value) => Value::Bytes(value.into_owned().into()),
             Value::SortKey(value) => Value::SortKey(value.into_owned().into()),
             Value::Uuid(value) => Value::Uuid(value),
-            Value::Timestamp(value) => Value::Timestamp(value),
+            Value::Timestamp(value, unit) => Value::Timestamp(value, unit),
             Value::Date(value) => Value::Date(value),
             Value::Point2(value) => Value::Point2(value),
             Value::Point3(value) => Value::Point3(value),
@@ -109,7 +111,9 @@ impl Value<'_> {
             Value::Bytes(_) => "bytes",
             Value::SortKey(_) => "a sort key",
             Value::Uuid(_) => "a UUID",
-            Value::Timestamp(_) => "a timestamp",
+            Value::Timestamp(_, TimeUnit::Milliseconds) => "a timestamp in ms",
+            Value::Timestamp(_, TimeUnit::Microseconds) => "a timestamp in us",
+            Value::Timestamp(_, TimeUnit::Nanoseconds) => "a timestamp in ns",
             Value::Date(_) => "a date",
             Value::Point2(_) => "a geo2 point",
             Value::Point3(_) => "a geo3 point",
@@ -132,7 +136,7 @@ impl fmt::Display for Value<'_> {
             Value::String(value) => write!(f, "{value:?}"),
             Value::Bytes(value) | Value::SortKey(value) => write_hex(f, value),
             Value::Uuid(value) => write_hex(f, value),
-            Value::Timestamp(value) => value.fmt(f),
+            Value::Timestamp(value, _) => value.fmt(f),
             Value::Date(value) => value.fmt(f),
             Value::Point2(value) => value.fmt(f),
             Value::Point3(value) => value.fmt(f),
@@ -165,11 +169,10 @@ macro_rules! from {
 
 from! {
     bool => Bool;
-    u8 => Uint;
-    u16 => Uint;
-    u32 => Uint;
-    u64 => Uint;
-    u128 => Uint;
+    u8 => Int;
+    u16 => Int;
+    u32 => Int;
+    u64 => Int;
     i8 => Int;
     i16 => Int;
     i32 => Int;
@@ -182,8 +185,36 @@ from! {
     String => String;
     &'a [u8] => Bytes;
     Vec<u8> => Bytes;
+    Cow<'a, str> => String;
+    Cow<'a, [u8]> => Bytes;
+    Vec<Value<'a>> => Tuple;
     Point2 => Point2;
     Point3 => Point3;
+}
+
+impl From<u128> for Value<'_> {
+    fn from(value: u128) -> Self {
+        i128::try_from(value).map_or(Value::Uint(value), Value::Int)
+    }
+}
+
+macro_rules! from_newtypes {
+    ($($type:ty, $value:ident => $into:expr;)*) => {$(
+        impl From<$type> for Value<'_> {
+            fn from($value: $type) -> Self {
+                $into
+            }
+        }
+    )*};
+}
+
+from_newtypes! {
+    TimestampMs, time => Value::Timestamp(time.0, TimeUnit::Milliseconds);
+    TimestampUs, time => Value::Timestamp(time.0, TimeUnit::Microseconds);
+    TimestampNs, time => Value::Timestamp(time.0, TimeUnit::Nanoseconds);
+    Date, date => Value::Date(date.0);
+    Uuid, uuid => Value::Uuid(uuid.0);
+    UuidV1, uuid => Value::Uuid(uuid.bytes());
 }
 
 impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {

@@ -12,7 +12,7 @@ impl ToKey for bool {
     }
 
     #[inline]
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write_to(&self, out: &mut Vec<u8>) {
         out.push(if *self { tag::TRUE } else { tag::FALSE });
     }
 }

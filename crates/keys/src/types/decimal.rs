@@ -68,11 +68,6 @@ impl Decimal {
         self.field.first() == Some(&tag::DECIMAL_NEGATIVE)
     }
 
-    /// How many bytes follow the tag.
-    pub(crate) fn payload_length(&self) -> usize {
-        usize::from(self.length) - 1
-    }
-
     #[inline]
     fn as_bytes(&self) -> &[u8] {
         self.field.get(..usize::from(self.length)).unwrap_or_default()
@@ -242,6 +237,12 @@ impl From<u64> for Decimal {
     }
 }
 
+impl From<u32> for Decimal {
+    fn from(value: u32) -> Self {
+        u64::from(value).into()
+    }
+}
+
 impl From<i32> for Decimal {
     fn from(value: i32) -> Self {
         i64::from(value).into()
@@ -306,7 +307,7 @@ impl ToKey for Decimal {
     }
 
     #[inline]
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write_to(&self, out: &mut Vec<u8>) {
         // A copy of known size and a cut are cheaper than a copy of unknown size.
         let end = out.len() + usize::from(self.length);
         out.extend_from_slice(&self.field);

@@ -150,9 +150,10 @@ fn read_slowly(reader: &mut KeyReader<'_>) -> Result<Vec<u8>> {
 /// Appends bytes of a fixed length.
 pub(crate) fn write_fixed(length: usize, payload: &[u8], out: &mut Vec<u8>) -> Result<()> {
     if payload.len() != length {
+        let found = payload.len();
+        let bytes = if found == 1 { "byte" } else { "bytes" };
         return Err(Error::value(format!(
-            "the field is bytes({length}), and the value has {} bytes",
-            payload.len()
+            "the field is bytes({length}), and the value has {found} {bytes}"
         )));
     }
     out.push(tag::FIXED_BYTES);
@@ -199,7 +200,7 @@ impl ToKey for str {
     }
 
     #[inline]
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write_to(&self, out: &mut Vec<u8>) {
         write_tagged(tag::STRING, self.as_bytes(), out);
     }
 }
@@ -210,7 +211,7 @@ impl ToKey for [u8] {
     }
 
     #[inline]
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write_to(&self, out: &mut Vec<u8>) {
         write_tagged(tag::BYTES, self, out);
     }
 }
@@ -223,8 +224,8 @@ macro_rules! delegate {
             }
 
             #[inline]
-            fn write(&self, out: &mut Vec<u8>) {
-                <$to>::write(self, out);
+            fn write_to(&self, out: &mut Vec<u8>) {
+                <$to>::write_to(self, out);
             }
         }
     )*};
@@ -271,7 +272,7 @@ impl<const N: usize> ToKey for [u8; N] {
     }
 
     #[inline]
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write_to(&self, out: &mut Vec<u8>) {
         out.push(tag::FIXED_BYTES);
         out.extend_from_slice(self);
     }

@@ -45,7 +45,7 @@ macro_rules! read_bits {
 }
 
 macro_rules! floats {
-    ($($float:ty, $bits:ty, $size:literal, $tag:path, $type:path, $exact_tag:path,
+    ($($float:ty, $bits:ty, $size:literal, $nan:literal, $tag:path, $type:path, $exact_tag:path,
        $exact_type:path;)*) => {$(
         impl ToKey for $float {
             fn field_type() -> Type {
@@ -53,15 +53,15 @@ macro_rules! floats {
             }
 
             #[inline]
-            fn write(&self, out: &mut Vec<u8>) {
+            fn write_to(&self, out: &mut Vec<u8>) {
                 let normal = if self.is_nan() {
-                    <$float>::NAN.abs()
+                    $nan
                 } else if *self == 0.0 {
-                    0.0
+                    0
                 } else {
-                    *self
+                    self.to_bits()
                 };
-                write_bits!(out, $tag, $bits, $size, normal.to_bits());
+                write_bits!(out, $tag, $bits, $size, normal);
             }
         }
 
@@ -74,7 +74,7 @@ macro_rules! floats {
                 if bits == (-0.0 as $float).to_bits() {
                     return Err(Error::key(start, "a negative zero, which is stored as zero"));
                 }
-                if value.is_nan() && bits != <$float>::NAN.abs().to_bits() {
+                if value.is_nan() && bits != $nan {
                     return Err(Error::key(start, "a NaN other than the one that is stored"));
                 }
                 Ok(value)
@@ -87,7 +87,7 @@ macro_rules! floats {
             }
 
             #[inline]
-            fn write(&self, out: &mut Vec<u8>) {
+            fn write_to(&self, out: &mut Vec<u8>) {
                 write_bits!(out, $exact_tag, $bits, $size, self.0.to_bits());
             }
         }
@@ -103,6 +103,6 @@ macro_rules! floats {
 }
 
 floats! {
-    f32, u32, 4, tag::F32, Type::F32, tag::F32_EXACT, Type::F32Exact;
-    f64, u64, 8, tag::F64, Type::F64, tag::F64_EXACT, Type::F64Exact;
+    f32, u32, 4, 0x7FC0_0000, tag::F32, Type::F32, tag::F32_EXACT, Type::F32Exact;
+    f64, u64, 8, 0x7FF8_0000_0000_0000, tag::F64, Type::F64, tag::F64_EXACT, Type::F64Exact;
 }

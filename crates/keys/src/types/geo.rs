@@ -19,6 +19,7 @@ use crate::tag;
 /// # Ok::<(), stonecrop_keys::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Curve {
     /// Cheap to compute; the default.
     Morton,
@@ -166,7 +167,7 @@ macro_rules! points {
                 $type(Curve::Morton)
             }
 
-            fn write(&self, out: &mut Vec<u8>) {
+            fn write_to(&self, out: &mut Vec<u8>) {
                 out.push($morton);
                 write_index::<$size>(Curve::Morton.index([$(self.$axis),*]), out);
             }
@@ -185,7 +186,7 @@ macro_rules! points {
                 $type(Curve::Hilbert)
             }
 
-            fn write(&self, out: &mut Vec<u8>) {
+            fn write_to(&self, out: &mut Vec<u8>) {
                 out.push($hilbert);
                 write_index::<$size>(Curve::Hilbert.index([$(self.0.$axis),*]), out);
             }
@@ -401,8 +402,17 @@ impl<const D: usize> Square<D> {
     }
 }
 
-/// Joins neighbours, then whatever has the smallest gaps between, until `most` ranges are left.
+/// Joins sorted ranges that overlap, then whatever has the smallest gaps between, until `most` are
+/// left.
 pub(crate) fn join(ranges: Vec<(u128, u128)>, most: usize) -> Vec<(u128, u128)> {
+    let mut apart: Vec<(u128, u128)> = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        match apart.last_mut() {
+            Some(last) if range.0 <= last.1 => last.1 = last.1.max(range.1),
+            _ => apart.push(range),
+        }
+    }
+    let ranges = apart;
     let gap = |left: (u128, u128), right: (u128, u128)| right.0 - left.1 - 1;
     let mut gaps: Vec<u128> =
         ranges.iter().zip(ranges.iter().skip(1)).map(|(left, right)| gap(*left, *right)).collect();

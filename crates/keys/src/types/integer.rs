@@ -14,7 +14,7 @@ macro_rules! integers {
             }
 
             #[inline]
-            fn write(&self, out: &mut Vec<u8>) {
+            fn write_to(&self, out: &mut Vec<u8>) {
                 // One array for tag and payload: one capacity check, and no call to memcpy.
                 let mut field = [$tag; 1 + $size];
                 if let Some(payload) = field.last_chunk_mut::<$size>() {

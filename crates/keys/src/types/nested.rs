@@ -3,14 +3,15 @@
 use crate::decode::{FromKey, KeyReader};
 use crate::encode::{KeyBuilder, ToKey};
 use crate::error::Result;
-use crate::key::Key;
-use crate::schema::{Field, Nulls, Type};
+use crate::key::{DecodeKey, Key};
+use crate::schema::{Field, Type};
 use crate::tag;
 
-/// A whole key as one field of another.
+/// A whole key as one field of another, up to 16 deep. A type that holds itself has no end to its
+/// schema, so it can't be one.
 ///
 /// ```
-/// use stonecrop_keys::{Key, Nested};
+/// use stonecrop_keys::{DecodeKey, Key, Nested};
 /// let key = (Nested((1_u8, true)), "x".to_owned()).encode()?;
 /// assert_eq!(key, [0x60, 0x10, 1, 0x09, 0x01, 0x38, b'x', 0, 1]);
 /// assert_eq!(<(Nested<(u8, bool)>, String)>::decode(&key)?.0, Nested((1, true)));
@@ -19,20 +20,20 @@ use crate::tag;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Nested<K>(pub K);
 
-impl<'k, K: Key<'k>> ToKey for Nested<K> {
+impl<K: Key> ToKey for Nested<K> {
     fn field_type() -> Type {
         Type::Tuple(K::schema())
     }
 
     #[inline]
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write_to(&self, out: &mut Vec<u8>) {
         out.push(tag::TUPLE);
         self.0.write_fields(&mut KeyBuilder::new(out));
         out.push(tag::END);
     }
 }
 
-impl<'k, K: Key<'k>> FromKey<'k> for Nested<K> {
+impl<'k, K: DecodeKey<'k>> FromKey<'k> for Nested<K> {
     fn read_from(reader: &mut KeyReader<'k>) -> Result<Self> {
         reader.expect_tag(tag::TUPLE)?;
         let key = reader.nested(K::read_fields)?;
@@ -58,7 +59,7 @@ impl<T: ToKey> ToKey for List<T> {
     }
 
     #[inline]
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write_to(&self, out: &mut Vec<u8>) {
         out.push(tag::LIST);
         for value in &self.0 {
             KeyBuilder::new(out).push(value);
@@ -73,8 +74,8 @@ impl<'k, T: FromKey<'k>> FromKey<'k> for List<T> {
         let mut values = Vec::new();
         reader.nested(|reader| {
             while !reader.at_end() {
-                let index = values.len().to_string();
-                values.push(reader.read_named(&index, crate::Direction::Asc, Nulls::First)?);
+                let value = reader.read_element(values.len())?;
+                values.push(value);
             }
             Ok(())
         })?;

@@ -15,6 +15,7 @@ use crate::tag;
 /// # Ok::<(), stonecrop_keys::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum TimeUnit {
     /// `timestamp` or `timestamp(ms)`
     Milliseconds,
@@ -36,10 +37,10 @@ macro_rules! times {
             }
 
             #[inline]
-            fn write(&self, out: &mut Vec<u8>) {
+            fn write_to(&self, out: &mut Vec<u8>) {
                 // The integer's own field, under another tag.
                 let start = out.len();
-                self.0.write(out);
+                self.0.write_to(out);
                 if let Some(tag) = out.get_mut(start) {
                     *tag = $tag;
                 }

@@ -24,7 +24,7 @@ impl ToKey for Uuid {
     }
 
     #[inline]
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write_to(&self, out: &mut Vec<u8>) {
         out.push(tag::UUID);
         out.extend_from_slice(&self.0);
     }
@@ -93,7 +93,7 @@ impl ToKey for UuidV1 {
     }
 
     #[inline]
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write_to(&self, out: &mut Vec<u8>) {
         let [l0, l1, l2, l3, m0, m1, h0, h1, rest @ ..] = self.0;
         out.push(tag::UUID_V1);
         out.extend_from_slice(&[h0, h1, m0, m1, l0, l1, l2, l3]);
@@ -105,8 +105,8 @@ impl<'k> FromKey<'k> for UuidV1 {
     #[inline]
     fn read_from(reader: &mut KeyReader<'k>) -> Result<Self> {
         let start = reader.offset();
-        let [h0, h1, m0, m1, l0, l1, l2, l3] = reader.take_fixed(tag::UUID_V1)?;
-        let [a, b, c, d, e, f, g, h] = reader.take_array()?;
+        let payload: [u8; 16] = reader.take_fixed(tag::UUID_V1)?;
+        let [h0, h1, m0, m1, l0, l1, l2, l3, a, b, c, d, e, f, g, h] = payload;
         let bytes = [l0, l1, l2, l3, m0, m1, h0, h1, a, b, c, d, e, f, g, h];
         if version(bytes) != 1 {
             return Err(Error::key(

@@ -41,7 +41,7 @@ impl ToKey for Var<u64> {
     }
 
     #[inline]
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write_to(&self, out: &mut Vec<u8>) {
         if self.0 <= u64::from(LAST_SMALL) {
             out.extend_from_slice(&[tag::VARUINT, self.0 as u8]);
         } else {
@@ -67,7 +67,7 @@ impl ToKey for Var<i64> {
     }
 
     #[inline]
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write_to(&self, out: &mut Vec<u8>) {
         // -1 - value for negative numbers: the bytes of it, complemented, grow with the value.
         let magnitude = (self.0 ^ (self.0 >> 63)) as u64;
         let negative = if self.0 < 0 { 0xFF } else { 0 };
@@ -112,10 +112,9 @@ fn write_large(tag: u8, magnitude: u64, complement: u8, out: &mut Vec<u8>) {
 
 fn read_large(reader: &mut KeyReader<'_>, length: u8, complement: u8, least: u64) -> Result<u64> {
     let start = reader.offset();
-    let mut magnitude = 0_u64;
-    for _ in 0..length {
-        magnitude = magnitude << 8 | u64::from(reader.take_byte()? ^ complement);
-    }
+    let mask = reader.mask() ^ complement;
+    let bytes = reader.take_raw(usize::from(length))?;
+    let magnitude = bytes.iter().fold(0, |n, byte| n << 8 | u64::from(byte ^ mask));
     let shortest = magnitude >> (8 * (length - 1)) != 0;
     if magnitude < least || !shortest {
         return Err(Error::key(start, "the number has a shorter form, which is the one stored"));

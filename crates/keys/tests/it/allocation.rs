@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use stonecrop_keys::{Decimal, Key, KeyBuilder, Schema, TimestampMs, Value, Var};
+use stonecrop_keys::{Decimal, DecodeKey, Key, KeyBuilder, Schema, TimestampMs, Value, Var};
 
 fn allocations(run: impl FnOnce()) -> u64 {
     allocation_counter::measure(run).count_total
@@ -28,7 +28,7 @@ fn encoding_by_schema_allocates_nothing() {
     let schema: Schema =
         "tenant string, at timestamp desc, price decimal, x u8 nulls last".parse().unwrap();
     let price: Decimal = "19.90".parse().unwrap();
-    let values = ["acme".into(), Value::Timestamp(5), price.into(), Value::Null];
+    let values = ["acme".into(), TimestampMs(5).into(), price.into(), Value::Null];
     let mut buffer = Vec::with_capacity(256);
     let count = allocations(|| assert!(schema.encode_into(&values, &mut buffer).is_ok()));
     assert_eq!(count, 0);

@@ -1,7 +1,9 @@
 //! Bytes that are no key: an error with a field and an offset, or the one key they are.
 
 use proptest::prelude::*;
-use stonecrop_keys::{ErrorKind, MAX_KEY_BYTES, RecordPrefix, Schema, Value};
+use stonecrop_keys::{
+    ErrorKind, MAX_KEY_BYTES, RecordPrefix, Schema, TimestampMs, TimestampUs, Value,
+};
 
 use crate::model::{any_row, any_schema, run};
 
@@ -62,7 +64,9 @@ fn a_key_of_65535_bytes_is_written_and_a_longer_one_is_not() {
     let error = schema.encode_into(&[longer], &mut out).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TooLong);
     assert_eq!(out, b"before", "nothing is left behind");
-    assert_eq!(schema.decode(&[0x38; 65_536]).unwrap_err().kind(), ErrorKind::TooLong);
+    let error = schema.decode(&[0x38; 65_536]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TooLong);
+    assert_eq!((error.field(), error.offset()), (Some("a"), Some(65_535)));
 }
 
 #[test]
@@ -85,7 +89,7 @@ fn values_that_do_not_fit_are_refused_with_their_field() {
     assert!(refused(1, Value::Null).starts_with("field name: null, and the field is not null"));
     assert_eq!(
         refused(2, vec![0].into()),
-        "field fixed: the field is bytes(2), and the value has 1 bytes"
+        "field fixed: the field is bytes(2), and the value has 1 byte"
     );
     assert!(refused(3, Value::Uuid([0x44; 16])).starts_with("field at: the UUID has version 4"));
     assert_eq!(schema.encode(&good()[..3]).unwrap_err().to_string(), "3 values for 4 fields");
@@ -108,4 +112,15 @@ fn a_record_prefix_of_another_version_or_a_reserved_type_is_refused() {
         assert_eq!((prefix.record_type(), prefix.low_bits()), (tag >> 4, tag & 0x0F));
     }
     assert!(RecordPrefix::new(16, 0).is_err() && RecordPrefix::new(1, 16).is_err());
+}
+
+#[test]
+fn a_timestamp_in_another_unit_than_the_field_is_refused() {
+    let schema: Schema = "at timestamp(us)".parse().unwrap();
+    schema.encode(&[TimestampUs(5).into()]).unwrap();
+    let error = schema.encode(&[TimestampMs(5).into()]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "field at: the field is timestamp(us), and the value is a timestamp in ms"
+    );
 }

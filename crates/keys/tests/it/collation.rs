@@ -62,3 +62,33 @@ fn a_collated_field_gives_its_sort_key_back_and_the_fields_behind_it() {
     assert_eq!(schema.decode(&key).unwrap(), values);
     assert_eq!(schema.values_to_json(&values), r#"[{"sort_key":"KgAB"},7]"#);
 }
+
+#[cfg(feature = "collation")]
+#[test]
+fn keys_sort_as_the_collator_compares() {
+    use icu_collator::Collator;
+    use icu_collator::options::CollatorOptions;
+    use proptest::prelude::*;
+    use stonecrop_keys::Predicate;
+
+    let collator =
+        Collator::try_new(icu_locale_core::locale!("de").into(), CollatorOptions::default());
+    let collator = collator.unwrap();
+    let word = || "[aAäÄbBoOöÖsßzZ \\-éñ東0-9]{0,8}";
+    let ascending: Schema = "w collated(de), n u8".parse().unwrap();
+    let descending: Schema = "w collated(de) desc, n u8".parse().unwrap();
+    crate::model::run(&(word(), word()), |(a, b)| {
+        let expected = collator.compare(&a, &b);
+        let key =
+            |schema: &Schema, w: &str| schema.encode(&[w.to_owned().into(), 1.into()]).unwrap();
+        prop_assert_eq!(key(&ascending, &a).cmp(&key(&ascending, &b)), expected, "{} {}", a, b);
+        prop_assert_eq!(key(&descending, &b).cmp(&key(&descending, &a)), expected);
+        for schema in [&ascending, &descending] {
+            let below = schema.range(&[], &Predicate::Lt(b.clone().into())).unwrap();
+            prop_assert_eq!(below.contains(&key(schema, &a)), expected.is_lt());
+            let from = schema.range(&[], &Predicate::Ge(b.clone().into())).unwrap();
+            prop_assert_eq!(from.contains(&key(schema, &a)), expected.is_ge());
+        }
+        Ok(())
+    });
+}

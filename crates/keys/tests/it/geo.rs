@@ -67,6 +67,30 @@ fn the_ranges_of_a_box_hold_every_point_of_it() {
 }
 
 #[test]
+fn the_ranges_of_a_box_around_the_world_hold_every_point_of_it_once() {
+    let input = (any::<[u32; 2]>(), any::<[u32; 2]>(), any::<[u32; 2]>(), 1..40_usize);
+    run(&input, |([x1, x2], ys, [x, y], most)| {
+        // From the eastern side to the western one, by way of the antimeridian.
+        let (low_x, high_x) = (x1.max(x2), x1.min(x2));
+        let (low_y, high_y) = (ys[0].min(ys[1]), ys[0].max(ys[1]));
+        let (low, high) = (Point2 { x: low_x, y: low_y }, Point2 { x: high_x, y: high_y });
+        let x = if (high_x..low_x).contains(&x) { low_x } else { x };
+        for ty in ["geo2", "geo2(hilbert)", "geo2 desc"] {
+            let schema = schema(ty);
+            let ranges = schema.box_ranges(&[], &low.into(), &high.into(), most).unwrap();
+            prop_assert!((1..=most).contains(&ranges.len()));
+            let ordered = |pair: &[KeyRange]| pair[0].end.as_ref().unwrap() <= &pair[1].start;
+            prop_assert!(ranges.windows(2).all(ordered));
+            for probe in [low, high, Point2 { x, y: y.clamp(low_y, high_y) }] {
+                let key = key(&schema, probe);
+                prop_assert_eq!(ranges.iter().filter(|range| range.contains(&key)).count(), 1);
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
 fn with_enough_ranges_the_box_is_exact_and_with_few_it_is_close() {
     let schema = schema("geo2(hilbert)");
     let (low, high) = (Point2 { x: 1003, y: 517 }, Point2 { x: 1018, y: 530 });

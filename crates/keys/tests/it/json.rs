@@ -1,6 +1,6 @@
 //! Values as JSON: what is taken, what is refused, and that nothing is rounded on the way.
 
-use stonecrop_keys::{ErrorKind, Schema, Value};
+use stonecrop_keys::{ErrorKind, Schema, TimestampMs, TimestampUs, Value};
 
 fn value(ty: &str, json: &str) -> Value<'static> {
     let schema: Schema = format!("a {ty}").parse().unwrap();
@@ -56,11 +56,11 @@ fn text_bytes_and_uuids_that_are_malformed_are_refused() {
 
 #[test]
 fn times_are_taken_with_any_offset_and_refused_where_they_are_finer_than_the_field() {
-    let noon = Value::Timestamp(1_705_320_000_000);
+    let noon: Value = TimestampMs(1_705_320_000_000).into();
     assert_eq!(value("timestamp", "\"2024-01-15T12:00:00Z\""), noon);
     assert_eq!(value("timestamp", "\"2024-01-15T14:00:00+02:00\""), noon);
     assert_eq!(value("timestamp", "1705320000000"), noon);
-    assert_eq!(value("timestamp(us)", "\"1970-01-01T00:00:00.000001Z\""), Value::Timestamp(1));
+    assert_eq!(value("timestamp(us)", "\"1970-01-01T00:00:00.000001Z\""), TimestampUs(1).into());
     assert_eq!(
         refused("timestamp", "\"2024-01-15T12:00:00.0001Z\""),
         "field a: 2024-01-15T12:00:00.0001Z is finer than the field, which is timestamp; \
@@ -70,6 +70,7 @@ fn times_are_taken_with_any_offset_and_refused_where_they_are_finer_than_the_fie
     assert!(refused("timestamp", "\"2024-02-30T12:00:00Z\"").contains("expected a time"));
     assert!(refused("timestamp", "\"yesterday\"").contains("expected a time such as"));
     assert!(refused("date", "\"2023-02-29\"").contains("expected a date such as"));
+    assert!(refused("date", "\"2024-01-15T23:59:59\"").contains("expected a date such as"));
     assert!(refused("date", "3000000000").contains("expected a date such as"));
 }
 
@@ -84,6 +85,13 @@ fn arrays_need_as_many_elements_as_there_are_fields() {
     assert!(error("[1, [2, 3]] x").starts_with("expected a JSON array of values"));
     assert!(error("").starts_with("expected a JSON array of values"));
     assert!(error("[null, [1, 2]]").starts_with("field a: null, and the field is not null"));
+}
+
+#[test]
+fn points_are_taken_to_the_last_bit() {
+    // A longitude at the edge of a cell, which a careless parser puts into the one before.
+    let Value::Point2(point) = value("geo2", "[-96.13365529105067, 0]") else { panic!() };
+    assert_eq!(point.x, 1_000_564_466);
 }
 
 #[test]

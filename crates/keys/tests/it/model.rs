@@ -151,7 +151,10 @@ fn not_null(ty: &Type) -> BoxedStrategy<Value<'static>> {
                 Value::Uuid(bytes)
             })
             .boxed(),
-        Type::Timestamp(_) => near(i64::MIN, i64::MAX).prop_map(Value::Timestamp).boxed(),
+        Type::Timestamp(unit) => {
+            let unit = *unit;
+            near(i64::MIN, i64::MAX).prop_map(move |n| Value::Timestamp(n, unit)).boxed()
+        }
         Type::Date => near(i64::from(i32::MIN), i64::from(i32::MAX))
             .prop_map(|days| Value::Date(days as i32))
             .boxed(),
@@ -174,7 +177,7 @@ fn unsigned(bits: u32) -> BoxedStrategy<Value<'static>> {
         (0..300_u128).prop_map(move |n| n.min(most)),
         (0..3_u128).prop_map(move |n| most - n),
     ]
-    .prop_map(Value::Uint)
+    .prop_map(Value::from)
     .boxed()
 }
 
@@ -284,6 +287,8 @@ pub(crate) fn compare_ascending(ty: &Type, a: &Value<'_>, b: &Value<'_>) -> Orde
         (_, Value::Bool(a), Value::Bool(b)) => a.cmp(b),
         (_, Value::Int(a), Value::Int(b)) => a.cmp(b),
         (_, Value::Uint(a), Value::Uint(b)) => a.cmp(b),
+        (_, Value::Int(_), Value::Uint(_)) => Ordering::Less,
+        (_, Value::Uint(_), Value::Int(_)) => Ordering::Greater,
         (Type::F32Exact, Value::F32(a), Value::F32(b)) => a.total_cmp(b),
         (Type::F64Exact, Value::F64(a), Value::F64(b)) => a.total_cmp(b),
         (_, Value::F32(a), Value::F32(b)) => compare_floats((*a).into(), (*b).into()),
@@ -295,7 +300,7 @@ pub(crate) fn compare_ascending(ty: &Type, a: &Value<'_>, b: &Value<'_>) -> Orde
             (time_of(*a), &a[8..]).cmp(&(time_of(*b), &b[8..]))
         }
         (_, Value::Uuid(a), Value::Uuid(b)) => a.cmp(b),
-        (_, Value::Timestamp(a), Value::Timestamp(b)) => a.cmp(b),
+        (_, Value::Timestamp(a, _), Value::Timestamp(b, _)) => a.cmp(b),
         (_, Value::Date(a), Value::Date(b)) => a.cmp(b),
         (Type::Geo2(curve), Value::Point2(a), Value::Point2(b)) => {
             compare_cells(*curve, <[u32; 2]>::from(*a), (*b).into())

@@ -20,7 +20,7 @@ fn a_schema_is_parsed_from_what_it_displays() {
 }
 
 #[test]
-fn any_text_is_a_schema_or_an_error_with_a_column() {
+fn any_text_is_a_schema_or_an_error_with_an_offset() {
     run(&"[a-z0-9(), \"\\\\é\u{0}]{0,40}", |text| {
         if let Err(error) = text.parse::<Schema>() {
             let inside = error.offset().is_none_or(|at| at <= text.len());
@@ -46,23 +46,23 @@ fn names_with_other_letters_stand_in_quotes() {
 }
 
 #[test]
-fn mistakes_are_named_with_their_column() {
-    assert_eq!(error(""), "column 1: expected the name of a field, found the end");
-    assert_eq!(error("a u8,"), "column 6: expected the name of a field, found the end");
-    assert!(error("a int").starts_with("column 3: \"int\" is not a type; the types are bool, u8"));
-    assert!(error("a").starts_with("column 2: a type is missing; the types are"));
+fn mistakes_are_named_with_their_offset() {
+    assert_eq!(error(""), "byte 0: expected the name of a field, found the end");
+    assert_eq!(error("a u8,"), "byte 5: expected the name of a field, found the end");
+    assert!(error("a int").starts_with("byte 2: \"int\" is not a type; the types are bool, u8"));
+    assert!(error("a").starts_with("byte 1: a type is missing; the types are"));
     assert_eq!(
         error("a u8 nulls"),
-        "column 11: expected \"first\" or \"last\" after \"nulls\", found the end"
+        "byte 10: expected \"first\" or \"last\" after \"nulls\", found the end"
     );
-    assert!(error("a u8 descending").starts_with("column 6: expected asc, desc"));
+    assert!(error("a u8 descending").starts_with("byte 5: expected asc, desc"));
     assert_eq!(
         error("a bytes(0)"),
-        "column 9: expected a number of bytes from 1 to 65534, found \"0\""
+        "byte 8: expected a number of bytes from 1 to 65534, found \"0\""
     );
     assert_eq!(error("a u8, a u8"), "field a: another field has this name already");
     assert_eq!(error("a tuple(x u8, x i8)"), "field a.x: another field has this name already");
-    assert_eq!(error("a tuple(x u8"), "column 13: expected \")\", found the end");
+    assert_eq!(error("a tuple(x u8"), "byte 12: expected \")\", found the end");
     assert!(error("a raw desc").contains("can't be descending"));
     assert!(error("a raw, b u8").contains("only be the last field"));
     assert!(error("a tuple(x raw)").contains("only be the last field"));

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use proptest::prelude::*;
 use stonecrop_keys::{
-    Date, Decimal, Direction, Exact, Hilbert, Key, KeyBuilder, KeyReader, List, Nested, Nulls,
-    Point2, Point3, TimestampMs, TimestampNs, TimestampUs, Uuid, UuidV1, Value, Var,
+    Date, Decimal, DecodeKey, Direction, Exact, Hilbert, Key, KeyBuilder, KeyReader, List, Nested,
+    Nulls, Point2, Point3, TimestampMs, TimestampNs, TimestampUs, Uuid, UuidV1, Value, Var,
 };
 
 use crate::model::run;
@@ -100,6 +100,8 @@ fn errors_of_a_derived_key_name_its_fields() {
     assert_eq!((error.field(), error.offset()), (Some("2.2"), Some(5)));
     let error = <(u8,)>::decode(&[0x10, 1, 0]).unwrap_err();
     assert_eq!((error.field(), error.offset()), (Some("1"), Some(2)));
+    let error = Inner::decode(&[0x29, 0x80, 0, 0, 0, 0, 0, 0, 0, 0x02, 0xAB]).unwrap_err();
+    assert_eq!((error.field(), error.offset()), (Some("y"), Some(10)));
 }
 
 #[test]
@@ -156,9 +158,9 @@ fn every_rust_type_has_the_bytes_of_its_schema() {
     check([1_u8, 2], vec![1_u8, 2]);
     check(Uuid([7; 16]), Value::Uuid([7; 16]));
     check(UuidV1::new([0x12; 16]).unwrap(), Value::Uuid([0x12; 16]));
-    check(TimestampMs(-5), Value::Timestamp(-5));
-    check(TimestampUs(5), Value::Timestamp(5));
-    check(TimestampNs(i64::MAX), Value::Timestamp(i64::MAX));
+    check(TimestampMs(-5), TimestampMs(-5));
+    check(TimestampUs(5), TimestampUs(5));
+    check(TimestampNs(i64::MAX), TimestampNs(i64::MAX));
     check(Date(19_737), Value::Date(19_737));
     let (flat, space) = (Point2 { x: 1, y: 2 }, Point3 { x: 1, y: 2, z: 3 });
     check(flat, flat);
@@ -188,4 +190,93 @@ fn the_tuple_that_another_codec_gets_wrong_comes_back() {
     let given = (List::<u32>(vec![]), 0x0102_0304_u32, "AB".to_owned());
     let key = given.encode().unwrap();
     assert_eq!(<(List<u32>, u32, String)>::decode(&key).unwrap(), given);
+}
+
+#[test]
+fn keys_that_borrow_can_be_written_without_a_copy() {
+    assert_eq!(("acme", 7_u8).encode().unwrap(), ("acme".to_owned(), 7_u8).encode().unwrap());
+    let nested = (Nested(("a", 1_u8)), &b"bytes"[..]).encode().unwrap();
+    assert_eq!(nested[..4], [0x60, 0x38, b'a', 0x00]);
+}
+
+#[test]
+fn null_is_refused_where_it_is_not_allowed() {
+    let mut buffer = Vec::new();
+    let mut key = KeyBuilder::new(&mut buffer);
+    key.push_ordered(None::<u8>, Direction::Asc, Nulls::NotAllowed);
+    assert!(key.finish().unwrap_err().to_string().starts_with("null, and the field is not null"));
+
+    let mut reader = KeyReader::new(&[0x02]);
+    let read = reader.read_ordered::<Option<u8>>(Direction::Asc, Nulls::NotAllowed);
+    assert_eq!(read.unwrap_err().field(), Some("1"));
+}
+
+#[test]
+fn a_type_of_ones_own_can_refuse_a_value_and_fields_are_counted_right_after_it() {
+    #[derive(Debug)]
+    struct Status(u8);
+    impl stonecrop_keys::ToKey for Status {
+        fn field_type() -> stonecrop_keys::Type {
+            u8::field_type()
+        }
+        fn write_to(&self, out: &mut Vec<u8>) {
+            self.0.write_to(out);
+        }
+    }
+    impl<'k> stonecrop_keys::FromKey<'k> for Status {
+        fn read_from(reader: &mut KeyReader<'k>) -> stonecrop_keys::Result<Self> {
+            match reader.read()? {
+                status @ 0..=3_u8 => Ok(Status(status)),
+                other => Err(reader.error(format!("{other} is no status"))),
+            }
+        }
+    }
+    let error = <(bool, Status)>::decode(&[0x08, 0x10, 0x09]).unwrap_err();
+    assert_eq!(error.to_string(), "field 2, byte 3: 9 is no status");
+    let error = <(Status, u8)>::decode(&[0x10, 0x01, 0x77]).unwrap_err();
+    assert_eq!(error.field(), Some("2"));
+}
+
+#[test]
+fn a_key_that_nests_without_end_is_refused() {
+    #[derive(Key, Debug)]
+    struct Tree {
+        label: u8,
+        children: List<Nested<Tree>>,
+    }
+    let deep = [0x10, 0x00, 0x61, 0x60].repeat(16_000);
+    let error = Tree::decode(&deep).unwrap_err();
+    assert!(error.to_string().contains("nested more than 16 deep"), "{error}");
+    let leaf = Tree { label: 1, children: List(vec![]) };
+    let tree = Tree { label: 2, children: List(vec![Nested(leaf)]) };
+    let key = tree.encode().unwrap();
+    assert_eq!(Tree::decode(&key).unwrap().children.0[0].0.label, 1);
+}
+
+#[test]
+fn the_derive_copes_with_awkward_names() {
+    mod renamed {
+        pub(super) use stonecrop_keys as keys_by_another_name;
+    }
+    #[derive(Key, Debug, PartialEq)]
+    #[key(crate = "renamed::keys_by_another_name")]
+    struct Awkward<'key, 'b: 'key> {
+        key: Cow<'key, str>,
+        reader: Cow<'b, [u8]>,
+    }
+    let given = Awkward { key: "a".into(), reader: b"b"[..].into() };
+    let key = given.encode().unwrap();
+    assert_eq!(Awkward::decode(&key).unwrap(), given);
+}
+
+#[test]
+fn a_tail_is_written_and_read_as_the_raw_field_of_a_schema() {
+    let schema: stonecrop_keys::Schema = "a u8, b raw".parse().unwrap();
+    let mut key = Vec::new();
+    KeyBuilder::new(&mut key).push(7_u8).push_tail(b"\x00\xFF");
+    assert_eq!(schema.encode(&[7.into(), vec![0, 255].into()]).unwrap(), key);
+    let mut reader = KeyReader::new(&key);
+    assert_eq!(reader.read::<u8>().unwrap(), 7);
+    assert_eq!(reader.read_tail().unwrap(), b"\x00\xFF");
+    reader.finish().unwrap();
 }
