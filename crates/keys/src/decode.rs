@@ -104,7 +104,7 @@ impl<'k> KeyReader<'k> {
     /// assert_eq!(reader.read::<Option<i64>>()?, None);
     /// # Ok::<(), stonecrop_keys::Error>(())
     /// ```
-    #[inline]
+    #[inline(always)]
     pub fn read<T: FromKey<'k>>(&mut self) -> Result<T> {
         self.read_ordered(Direction::Asc, Nulls::First)
     }
@@ -116,7 +116,7 @@ impl<'k> KeyReader<'k> {
     /// assert_eq!(reader.read_desc::<u8>()?, 42);
     /// # Ok::<(), stonecrop_keys::Error>(())
     /// ```
-    #[inline]
+    #[inline(always)]
     pub fn read_desc<T: FromKey<'k>>(&mut self) -> Result<T> {
         self.read_ordered(Direction::Desc, Nulls::First)
     }
@@ -129,19 +129,19 @@ impl<'k> KeyReader<'k> {
     /// assert_eq!(reader.read_ordered::<Option<u8>>(Asc, Nulls::Last)?, None);
     /// # Ok::<(), stonecrop_keys::Error>(())
     /// ```
-    #[inline]
+    #[inline(always)]
     pub fn read_ordered<T: FromKey<'k>>(
         &mut self,
         direction: Direction,
         nulls: Nulls,
     ) -> Result<T> {
         let number = self.fields_read.wrapping_add(1);
-        self.read_unnamed(direction, nulls).map_err(|error| error.in_field(&number.to_string()))
+        self.read_unnamed(direction, nulls).map_err(|error| error.in_numbered_field(number))
     }
 
     /// Reads a field that has a name; what `#[derive(Key)]` expands to.
     #[doc(hidden)]
-    #[inline]
+    #[inline(always)]
     pub fn read_named<T: FromKey<'k>>(
         &mut self,
         name: &str,
@@ -154,10 +154,10 @@ impl<'k> KeyReader<'k> {
     /// Reads an element of a list, named by its index.
     pub(crate) fn read_element<T: FromKey<'k>>(&mut self, index: usize) -> Result<T> {
         self.read_unnamed(Direction::Asc, Nulls::First)
-            .map_err(|error| error.in_field(&index.to_string()))
+            .map_err(|error| error.in_numbered_field(index))
     }
 
-    #[inline]
+    #[inline(always)]
     fn read_unnamed<T: FromKey<'k>>(&mut self, direction: Direction, nulls: Nulls) -> Result<T> {
         let read = self.fields_read.wrapping_add(1);
         let value = if T::NULLABLE
@@ -236,6 +236,7 @@ impl<'k> KeyReader<'k> {
     /// assert_eq!(reader.rest(), [0x10, 0x07]);
     /// # Ok::<(), stonecrop_keys::Error>(())
     /// ```
+    #[inline]
     pub fn rest(&self) -> &'k [u8] {
         self.rest
     }
@@ -248,8 +249,14 @@ impl<'k> KeyReader<'k> {
     /// assert_eq!(reader.offset(), 2);
     /// # Ok::<(), stonecrop_keys::Error>(())
     /// ```
+    #[inline]
     pub fn offset(&self) -> usize {
         self.length.saturating_sub(self.rest.len())
+    }
+
+    #[inline]
+    pub(crate) fn set_rest(&mut self, rest: &'k [u8]) {
+        self.rest = rest;
     }
 
     /// Whether bytes are complemented on their way in, so that they can't be lent.
@@ -299,7 +306,7 @@ impl<'k> KeyReader<'k> {
     #[inline]
     pub(crate) fn take_raw(&mut self, n: usize) -> Result<&'k [u8]> {
         let Some((taken, rest)) = self.rest.split_at_checked(n) else {
-            return Err(self.truncated(n));
+            return Err(self.clone().truncated(n));
         };
         self.rest = rest;
         Ok(taken)
@@ -308,10 +315,11 @@ impl<'k> KeyReader<'k> {
     #[inline]
     pub(crate) fn take_array<const N: usize>(&mut self) -> Result<[u8; N]> {
         let Some((taken, rest)) = self.rest.split_first_chunk::<N>() else {
-            return Err(self.truncated(N));
+            return Err(self.clone().truncated(N));
         };
         self.rest = rest;
-        Ok(taken.map(|byte| byte ^ self.mask))
+        // By cases, because LLVM takes the bytes apart for an exclusive or with the mask.
+        Ok(if self.mask == 0 { *taken } else { taken.map(|byte| !byte) })
     }
 
     #[inline]
@@ -323,7 +331,7 @@ impl<'k> KeyReader<'k> {
     #[inline]
     pub(crate) fn expect_tag(&mut self, tag: u8) -> Result<()> {
         if self.peek() != Some(tag) {
-            return Err(self.wrong_tag(&[tag]));
+            return Err(self.clone().wrong_tag(&[tag]));
         }
         self.skip_byte();
         Ok(())
@@ -349,7 +357,7 @@ impl<'k> KeyReader<'k> {
                     found ^ self.mask
                 ),
             )),
-            None => Err(self.unterminated()),
+            None => Err(self.clone().unterminated()),
         }
     }
 
@@ -360,9 +368,11 @@ impl<'k> KeyReader<'k> {
         self.take_array()
     }
 
+    // The cold errors take a copy of the reader: one that no address is taken of stays in
+    // registers.
     #[cold]
     #[inline(never)]
-    fn truncated(&self, needed: usize) -> Error {
+    fn truncated(self, needed: usize) -> Error {
         let short = needed.saturating_sub(self.rest.len());
         let bytes = if short == 1 { "byte" } else { "bytes" };
         Error::key(self.length, format!("the key ends here, {short} {bytes} short"))
@@ -370,14 +380,14 @@ impl<'k> KeyReader<'k> {
 
     #[cold]
     #[inline(never)]
-    pub(crate) fn unterminated(&self) -> Error {
+    pub(crate) fn unterminated(self) -> Error {
         Error::key(self.length, "the key ends here, before the terminator of the field")
     }
 
     /// The next byte is none of the tags that this field can begin with.
     #[cold]
     #[inline(never)]
-    pub(crate) fn wrong_tag(&self, expected: &[u8]) -> Error {
+    pub(crate) fn wrong_tag(self, expected: &[u8]) -> Error {
         let Some(found) = self.rest.first() else {
             return Error::key(self.length, "the key ends here, before the field");
         };

@@ -108,6 +108,13 @@ impl Error {
         self
     }
 
+    /// Names a field that has a number for a name.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn in_numbered_field(self, number: usize) -> Self {
+        self.in_field(&number.to_string())
+    }
+
     /// The kind of error.
     ///
     /// ```

@@ -23,7 +23,7 @@ impl<'k> FromKey<'k> for bool {
         let value = match reader.peek() {
             Some(tag::FALSE) => false,
             Some(tag::TRUE) => true,
-            _ => return Err(reader.wrong_tag(&[tag::FALSE, tag::TRUE])),
+            _ => return Err(reader.clone().wrong_tag(&[tag::FALSE, tag::TRUE])),
         };
         reader.skip_byte();
         Ok(value)

@@ -325,7 +325,7 @@ impl<'k> FromKey<'k> for Decimal {
             Some(tag::DECIMAL_NEGATIVE) => true,
             Some(tag::DECIMAL_POSITIVE) => false,
             _ => {
-                return Err(reader.wrong_tag(&[
+                return Err(reader.clone().wrong_tag(&[
                     tag::DECIMAL_NEGATIVE,
                     tag::DECIMAL_ZERO,
                     tag::DECIMAL_POSITIVE,

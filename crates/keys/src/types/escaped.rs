@@ -18,6 +18,48 @@ const ESCAPED_ZERO: u8 = 0xFF;
 /// Appends a tag, the payload with its zeros escaped, and the terminator.
 #[inline]
 pub(crate) fn write_tagged(tag: u8, payload: &[u8], out: &mut Vec<u8>) {
+    let written = match payload.len() {
+        8..=16 => write_short::<8, 19>(tag, payload, out),
+        17..=32 => write_short::<16, 35>(tag, payload, out),
+        _ => false,
+    };
+    if !written {
+        write_long(tag, payload, out);
+    }
+}
+
+/// Appends a field of W to 2W bytes without zeros as its first W and its last W, which may
+/// overlap; or nothing. N is 2W and three for the tag and the terminator. With every size known
+/// there is one capacity check, and no call to memcpy, which would take longer than all the rest.
+#[inline]
+fn write_short<const W: usize, const N: usize>(tag: u8, payload: &[u8], out: &mut Vec<u8>) -> bool {
+    let (Some(first), Some(last)) = (payload.first_chunk::<W>(), payload.last_chunk::<W>()) else {
+        return false;
+    };
+    if has_zero(first) || has_zero(last) {
+        return false;
+    }
+    let start = out.len();
+    let end = 1 + payload.len();
+    out.extend_from_slice(&[tag; N]);
+    if let Some(field) = out.last_chunk_mut::<N>() {
+        put(field, 1, first);
+        put(field, end - W, last);
+        put(field, end, &TERMINATOR);
+    }
+    out.truncate(start + end + TERMINATOR.len());
+    true
+}
+
+#[inline]
+fn put<const L: usize>(field: &mut [u8], at: usize, bytes: &[u8; L]) {
+    if let Some(place) = field.get_mut(at..at + L) {
+        place.copy_from_slice(bytes);
+    }
+}
+
+#[inline(never)]
+fn write_long(tag: u8, payload: &[u8], out: &mut Vec<u8>) {
     out.reserve(payload.len() + 3);
     out.push(tag);
     write_open(payload, out);
@@ -77,15 +119,58 @@ fn has_zero(bytes: &[u8]) -> bool {
     words.iter().chain([last]).fold(0, |zeros, word| zeros | zero_bytes(*word)) != 0
 }
 
-/// Nonzero where a byte is zero: only a zero byte borrows into its own clear top bit.
+/// Where the first zero is. Most fields are so short that a call to memchr would take longer than
+/// the search.
+#[inline]
+fn find_zero(bytes: &[u8]) -> Option<usize> {
+    let (words, _) = bytes.as_chunks::<8>();
+    for (index, word) in words.iter().take(SHORT / 8).enumerate() {
+        let first = first_zero(*word);
+        if first < 8 {
+            return Some(8 * index + first);
+        }
+    }
+    memchr(0, bytes)
+}
+
+/// Where the first zero of a word is, or 8.
+#[inline]
+fn first_zero(word: [u8; 8]) -> usize {
+    zero_bytes(word).trailing_zeros() as usize / 8
+}
+
+const SHORT: usize = 32;
+
+/// Nonzero where a byte is zero; the lowest bit set belongs to the first of them.
 #[inline]
 fn zero_bytes(word: [u8; 8]) -> u64 {
-    let word = u64::from_ne_bytes(word);
+    let word = u64::from_le_bytes(word);
     word.wrapping_sub(0x0101_0101_0101_0101) & !word & 0x8080_8080_8080_8080
 }
 
+/// Copies a word at a time up to each zero, because calls to memchr and memcpy for short runs
+/// take longer; a long run is copied whole.
 #[inline(never)]
-fn write_zeros(payload: &[u8], out: &mut Vec<u8>) {
+fn write_zeros(mut payload: &[u8], out: &mut Vec<u8>) {
+    while let Some(word) = payload.first_chunk::<8>() {
+        let run = first_zero(*word);
+        if run == 8 && payload.len() >= WIDE {
+            let run = memchr(0, payload).unwrap_or(payload.len());
+            let (plain, rest) = payload.split_at(run);
+            out.extend_from_slice(plain);
+            payload = rest;
+            continue;
+        }
+        let end = out.len() + run;
+        out.extend_from_slice(word);
+        if run == 8 {
+            payload = payload.get(8..).unwrap_or_default();
+        } else {
+            out.truncate(end);
+            out.extend_from_slice(&[0, ESCAPED_ZERO]);
+            payload = payload.get(run + 1..).unwrap_or_default();
+        }
+    }
     for byte in payload {
         out.push(*byte);
         if *byte == 0 {
@@ -95,30 +180,36 @@ fn write_zeros(payload: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Reads a tag, an escaped payload and its terminator.
-#[inline]
+#[inline(always)]
 pub(crate) fn read_tagged<'k>(tag: u8, reader: &mut KeyReader<'k>) -> Result<Cow<'k, [u8]>> {
     reader.expect_tag(tag)?;
-    let rest = reader.rest();
     if !reader.is_complemented()
-        && let Some(length) = memchr(0, rest)
-        && rest.get(length + 1) == Some(&0x01)
+        && let Some((payload, rest)) = split_plain(reader.rest())
     {
-        let payload = reader.take_raw(length)?;
-        reader.take_raw(TERMINATOR.len())?;
+        reader.set_rest(rest);
         return Ok(Cow::Borrowed(payload));
     }
-    read_slowly(reader).map(Cow::Owned)
+    // The copy lets the compiler keep the reader itself in registers.
+    let mut slow = reader.clone();
+    let payload = read_slowly(&mut slow)?;
+    *reader = slow;
+    Ok(Cow::Owned(payload))
+}
+
+/// The payload and what follows its terminator, if no escape comes before that.
+#[inline]
+fn split_plain(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (payload, rest) = bytes.split_at_checked(find_zero(bytes)?)?;
+    Some((payload, rest.strip_prefix(&TERMINATOR)?))
 }
 
 #[inline(never)]
 fn read_slowly(reader: &mut KeyReader<'_>) -> Result<Vec<u8>> {
     let mask = reader.mask();
-    let mut payload = Vec::new();
+    // Not as long as the key: a list can have many short payloads.
+    let mut payload = Vec::with_capacity(reader.rest().len().min(WIDE));
     loop {
-        let Some(length) = memchr(mask, reader.rest()) else {
-            return Err(reader.unterminated());
-        };
-        payload.extend(reader.take_raw(length)?.iter().map(|byte| byte ^ mask));
+        read_to_zero(reader, &mut payload)?;
         reader.skip_byte();
         let offset = reader.offset();
         match reader.peek() {
@@ -130,7 +221,7 @@ fn read_slowly(reader: &mut KeyReader<'_>) -> Result<Vec<u8>> {
                 reader.skip_byte();
                 payload.push(0);
             }
-            None => return Err(reader.unterminated()),
+            None => return Err(reader.clone().unterminated()),
             Some(other) => {
                 let [zero, other] = [mask, other ^ mask];
                 return Err(Error::key(
@@ -145,6 +236,31 @@ fn read_slowly(reader: &mut KeyReader<'_>) -> Result<Vec<u8>> {
             }
         }
     }
+}
+
+/// Appends what comes before the next zero, as [`write_zeros`] does.
+#[inline]
+fn read_to_zero(reader: &mut KeyReader<'_>, payload: &mut Vec<u8>) -> Result<()> {
+    let mask = reader.mask();
+    while let Some(word) = reader.rest().first_chunk::<8>() {
+        let word = if mask == 0 { *word } else { word.map(|byte| !byte) };
+        let run = first_zero(word);
+        if run == 8 && reader.rest().len() >= WIDE {
+            break;
+        }
+        let end = payload.len() + run;
+        payload.extend_from_slice(&word);
+        payload.truncate(end);
+        reader.take_raw(run)?;
+        if run < 8 {
+            return Ok(());
+        }
+    }
+    let Some(run) = memchr(mask, reader.rest()) else {
+        return Err(reader.clone().unterminated());
+    };
+    payload.extend(reader.take_raw(run)?.iter().map(|byte| byte ^ mask));
+    Ok(())
 }
 
 /// Appends bytes of a fixed length.
@@ -173,6 +289,7 @@ pub(crate) fn read_fixed<'k>(length: usize, reader: &mut KeyReader<'k>) -> Resul
     })
 }
 
+#[inline(always)]
 fn read_text<'k>(reader: &mut KeyReader<'k>) -> Result<Cow<'k, str>> {
     let start = reader.offset() + 1;
     match read_tagged(tag::STRING, reader)? {
@@ -239,7 +356,7 @@ delegate! {
 }
 
 impl<'k: 'a, 'a> FromKey<'k> for Cow<'a, str> {
-    #[inline]
+    #[inline(always)]
     fn read_from(reader: &mut KeyReader<'k>) -> Result<Self> {
         read_text(reader)
     }
