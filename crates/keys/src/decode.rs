@@ -323,12 +323,6 @@ impl<'k> KeyReader<'k> {
     }
 
     #[inline]
-    pub(crate) fn take_byte(&mut self) -> Result<u8> {
-        let [byte] = self.take_array::<1>()?;
-        Ok(byte)
-    }
-
-    #[inline]
     pub(crate) fn expect_tag(&mut self, tag: u8) -> Result<()> {
         if self.peek() != Some(tag) {
             return Err(self.clone().wrong_tag(&[tag]));

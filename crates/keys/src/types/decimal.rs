@@ -332,49 +332,49 @@ impl<'k> FromKey<'k> for Decimal {
                 ]));
             }
         };
-        let mut decimal = Decimal { field: [0; MAX_BYTES], length: 0 };
-        decimal.append(reader.take_byte()?);
-        let complement = if negative { 0xFF } else { 0 };
-        read_exponent(reader, complement, &mut decimal)?;
-        read_pairs(reader, complement, &mut decimal)?;
+        let mask = reader.mask();
+        let field = take_field(reader, if negative { !mask } else { mask })?;
+        let mut decimal = Decimal { field: [0; MAX_BYTES], length: field.len() as u8 };
+        for (to, from) in decimal.field.iter_mut().zip(field) {
+            *to = from ^ mask;
+        }
         Ok(decimal)
     }
 }
 
-fn read_exponent(reader: &mut KeyReader<'_>, complement: u8, decimal: &mut Decimal) -> Result<()> {
-    let offset = reader.offset();
-    let byte = reader.take_byte()?;
-    // Any first pair from 01 to 99 keeps these exponents to base 100 within the range.
-    if !(0x40..=0xBF).contains(&(byte ^ complement)) {
-        return Err(Error::key(offset, "the decimal's exponent is out of range"));
+/// The tag, the exponent, and the pairs up to the first that no other follows. They are looked at
+/// and copied together, because to do so one by one takes longer.
+fn take_field<'k>(reader: &mut KeyReader<'k>, complement: u8) -> Result<&'k [u8]> {
+    let start = reader.offset();
+    let pairs = reader.rest().iter().skip(2);
+    let length = 3 + pairs.take_while(|byte| (**byte ^ complement) & 1 == 1).count();
+    check_bytes(reader.rest().get(1..).unwrap_or_default(), length - 1, start + 1, complement)?;
+    let field = reader.take_raw(length)?;
+    let pair = |byte: Option<&u8>| byte.map_or(0, |byte| (byte ^ complement) >> 1);
+    let (first, last) = (pair(field.get(2)), pair(field.last()));
+    if last == 0 {
+        let offset = start + length - 1;
+        return Err(Error::key(offset, "a trailing pair of zeros, which is not stored"));
     }
-    decimal.append(byte);
-    Ok(())
+    let digits = 2 * (length - 2) - usize::from(first < 10) - usize::from(last.is_multiple_of(10));
+    if digits > MAX_DIGITS {
+        return Err(Error::key(start + 2, "more than 38 significant digits"));
+    }
+    Ok(field)
 }
 
-fn read_pairs(reader: &mut KeyReader<'_>, complement: u8, decimal: &mut Decimal) -> Result<()> {
-    let start = reader.offset();
-    let (mut digits, mut more) = (0, true);
-    while more {
-        let offset = reader.offset();
-        let byte = reader.take_byte()?;
-        let pair = (byte ^ complement) >> 1;
-        more = (byte ^ complement) & 1 == 1;
-        if pair > 99 {
-            return Err(Error::key(offset, "the pair of digits is above 99"));
-        }
-        if pair == 0 && (digits == 0 || !more) {
-            let end = if digits == 0 { "leading" } else { "trailing" };
-            return Err(Error::key(offset, format!("a {end} pair of zeros, which is not stored")));
-        }
-        digits += if digits == 0 && pair < 10 { 1 } else { 2 };
-        if !more && pair.is_multiple_of(10) {
-            digits -= 1;
-        }
-        if digits + usize::from(more) > MAX_DIGITS {
-            return Err(Error::key(start, "more than 38 significant digits"));
-        }
-        decimal.append(byte);
+/// Checks the exponent and the pairs as far as the key goes.
+fn check_bytes(bytes: &[u8], length: usize, start: usize, complement: u8) -> Result<()> {
+    let [exponent, pairs @ ..] = bytes.get(..length).unwrap_or(bytes) else { return Ok(()) };
+    // Any first pair from 01 to 99 keeps these exponents to base 100 within the range.
+    if !(0x40..=0xBF).contains(&(exponent ^ complement)) {
+        return Err(Error::key(start, "the decimal's exponent is out of range"));
+    }
+    if let Some(at) = pairs.iter().position(|byte| (byte ^ complement) >> 1 > 99) {
+        return Err(Error::key(start + 1 + at, "the pair of digits is above 99"));
+    }
+    if pairs.first().is_some_and(|byte| (byte ^ complement) >> 1 == 0) {
+        return Err(Error::key(start + 1, "a leading pair of zeros, which is not stored"));
     }
     Ok(())
 }
