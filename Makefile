@@ -33,7 +33,7 @@ unit: tools
 docs: cargo
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --all-features --no-deps
 	RUSTC_BOOTSTRAP=1 RUSTDOCFLAGS="-Zcrate-attr=feature(rustdoc_missing_doc_code_examples) \
-		-D rustdoc::missing_doc_code_examples" cargo doc $(KEYS) --all-features --no-deps
+		-D rustdoc::missing_doc_code_examples" cargo doc $(KEYS) -p stonecrop-store --all-features --no-deps
 
 fuzz-short: fuzz-tools
 	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=30
