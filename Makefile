@@ -42,9 +42,9 @@ fuzz: fuzz-tools ## Fuzz every parser (FUZZ_SECONDS each, 20 minutes by default)
 	mkdir -p target/fuzz/decode target/fuzz/explain target/fuzz/text
 	for target in decode explain; do \
 		($(FUZZ) $$target ../../../target/fuzz/$$target corpus/keys -- \
-			-max_total_time=$(FUZZ_SECONDS) -max_len=200 -print_final_stats=1 -verbosity=0); done
+			-max_total_time=$(FUZZ_SECONDS) -max_len=200 -print_final_stats=1 -print_funcs=0); done
 	($(FUZZ) text ../../../target/fuzz/text corpus/text -- \
-		-max_total_time=$(FUZZ_SECONDS) -max_len=400 -print_final_stats=1 -verbosity=0)
+		-max_total_time=$(FUZZ_SECONDS) -max_len=400 -print_final_stats=1 -print_funcs=0)
 
 bench: cargo ## Measure beside the peers and write docs/benchmarks.md
 	cargo run --release -p stonecrop-bench -- run --passes $(PASSES)

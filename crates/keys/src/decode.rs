@@ -439,25 +439,44 @@ impl Schema {
 fn read_fields<'k>(fields: &[Field], reader: &mut KeyReader<'k>) -> Result<Vec<Value<'k>>> {
     let mut values = Vec::with_capacity(fields.len());
     for field in fields {
-        values.push(read_field(field, reader).map_err(|error| error.in_field(field.name()))?);
+        push_field(field, reader, &mut values).map_err(|error| error.in_field(field.name()))?;
     }
     Ok(values)
 }
 
 /// Reads one field with its direction and nulls. The caller names the field in an error.
 pub(crate) fn read_field<'k>(field: &Field, reader: &mut KeyReader<'k>) -> Result<Value<'k>> {
+    let mut values = Vec::new();
+    push_field(field, reader, &mut values)?;
+    Ok(values.pop().unwrap_or(Value::Null))
+}
+
+/// The value goes straight to its place: a `Result` of it would be moved twice, which takes longer
+/// than to read it.
+fn push_field<'k>(
+    field: &Field,
+    reader: &mut KeyReader<'k>,
+    values: &mut Vec<Value<'k>>,
+) -> Result<()> {
     if field.nulls() != Nulls::NotAllowed && reader.peek() == Some(field.nulls().byte()) {
         reader.skip_byte();
-        return Ok(Value::Null);
+        values.push(Value::Null);
+        return Ok(());
     }
     match field.direction() {
-        Direction::Asc => read_ascending(field.field_type(), reader),
-        Direction::Desc => reader.complemented(|r| read_ascending(field.field_type(), r)),
+        Direction::Asc => push_ascending(field.field_type(), reader, values),
+        Direction::Desc => {
+            reader.complemented(|reader| push_ascending(field.field_type(), reader, values))
+        }
     }
 }
 
-fn read_ascending<'k>(ty: &Type, reader: &mut KeyReader<'k>) -> Result<Value<'k>> {
-    Ok(match ty {
+fn push_ascending<'k>(
+    ty: &Type,
+    reader: &mut KeyReader<'k>,
+    values: &mut Vec<Value<'k>>,
+) -> Result<()> {
+    values.push(match ty {
         Type::Bool => Value::Bool(bool::read_from(reader)?),
         Type::U8 => u8::read_from(reader)?.into(),
         Type::U16 => u16::read_from(reader)?.into(),
@@ -503,15 +522,15 @@ fn read_ascending<'k>(ty: &Type, reader: &mut KeyReader<'k>) -> Result<Value<'k>
             Value::Tuple(read_elements(element, reader)?)
         }
         Type::Raw => Value::Bytes(Cow::Borrowed(reader.read_tail()?)),
-    })
+    });
+    Ok(())
 }
 
 fn read_elements<'k>(element: &Field, reader: &mut KeyReader<'k>) -> Result<Vec<Value<'k>>> {
     let mut values = Vec::new();
     while !reader.at_end() {
-        let value = read_field(element, reader)
-            .map_err(|error| error.in_field(&values.len().to_string()))?;
-        values.push(value);
+        let index = values.len();
+        push_field(element, reader, &mut values).map_err(|error| error.in_numbered_field(index))?;
     }
     reader.expect_end()?;
     Ok(values)
