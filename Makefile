@@ -29,7 +29,8 @@ unit: tools
 	cargo test --workspace --all-features
 	cargo test $(KEYS) --features json --test it collation
 
-# Warnings are errors, and so is a public item without an example (a lint that is not stable yet).
+# Warnings are errors, and so is a type, trait or function without an example (a lint that is not
+# stable yet); a test of stonecrop-keys looks at its methods.
 docs: cargo
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --all-features --no-deps
 	RUSTC_BOOTSTRAP=1 RUSTDOCFLAGS="-Zcrate-attr=feature(rustdoc_missing_doc_code_examples) \

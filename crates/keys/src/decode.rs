@@ -15,6 +15,11 @@ use crate::types::uuid::{Uuid, UuidV1};
 use crate::value::Value;
 use crate::{Decimal, Exact, Var, tag};
 
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be read from a key",
+    note = "text and bytes are read as `Cow` or owned, because an escaped or descending field \
+            can't be borrowed"
+)]
 /// A Rust value that can be read from a field of a key; [`ToKey`] shows how to add one.
 ///
 /// ```
@@ -23,11 +28,6 @@ use crate::{Decimal, Exact, Var, tag};
 /// assert_eq!(u8::read_from(&mut reader)?, 7);
 /// # Ok::<(), stonecrop_keys::Error>(())
 /// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` can't be read from a key",
-    note = "text and bytes are read as `Cow` or owned, because an escaped or descending field \
-            can't be borrowed"
-)]
 pub trait FromKey<'k>: ToKey + Sized {
     /// Reads a value that is not null; the reader undoes the complement of a descending field.
     fn read_from(reader: &mut KeyReader<'k>) -> Result<Self>;

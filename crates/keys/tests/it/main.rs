@@ -11,6 +11,7 @@
 mod allocation;
 mod bad_input;
 mod collation;
+mod documentation;
 mod format;
 mod geo;
 mod json;
