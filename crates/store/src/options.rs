@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 /// Says of an entry, at compaction, whether it may be dropped.
 ///
-/// It is asked of the newest version of an entry alone, at any time, any number of times, from any
-/// thread. An entry that may be dropped must already be invisible to every reader, because whether
-/// and when it goes is up to the engine.
+/// It is asked at any time, any number of times, from any thread, and can be asked of a version
+/// that a newer one has replaced already; dropping one never brings an older one back. An entry that
+/// may be dropped must already be invisible to every reader, because whether and when it goes is up
+/// to the engine.
 ///
 /// ```
 /// use stonecrop_store::{Durability, MemoryStore, Options, Read, Store};
