@@ -93,9 +93,13 @@ pub struct Scan {
 }
 
 impl Scan {
-    pub(crate) fn new(
-        entries: impl Iterator<Item = Result<(Bytes, Bytes)>> + Send + 'static,
-    ) -> Self {
+    /// A scan over entries that come from elsewhere, for readers that stand in for a store.
+    ///
+    /// ```
+    /// use stonecrop_store::Scan;
+    /// assert_eq!(Scan::new([Ok(("a".into(), "1".into()))].into_iter()).count(), 1);
+    /// ```
+    pub fn new(entries: impl Iterator<Item = Result<(Bytes, Bytes)>> + Send + 'static) -> Self {
         Scan { entries: Box::new(entries) }
     }
 

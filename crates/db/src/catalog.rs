@@ -1,0 +1,443 @@
+//! The tables that there are: their definitions as they are used, and as they are stored.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use stonecrop_keys::{MAX_KEY_BYTES, Schema as KeySchema, Value as KeyValue, stripe};
+use stonecrop_store::{Direction, Read};
+
+use crate::clock::Timestamp;
+use crate::error::{Error, Result};
+use crate::record::{self, CatalogKind, LOOSE, PLACE, catalog_id, catalog_key, catalog_range};
+use crate::schema::{Family, Placement, TableSchema};
+use crate::value::ColumnType;
+
+/// The catalog's records are all in the first shard.
+pub(crate) const CATALOG_SHARD: u8 = 0;
+/// How far ahead the stored ceiling is set, so that it is written rarely.
+const CEILING_AHEAD: Duration = Duration::from_secs(60);
+
+/// A table's definition, in the form that reading and writing use.
+#[derive(Debug)]
+pub(crate) struct TableState {
+    pub(crate) id: u32,
+    /// Counts the changes of the definition.
+    pub(crate) version: u32,
+    pub(crate) schema: TableSchema,
+    pub(crate) key: KeySchema,
+    partition_key: KeySchema,
+    sort_key: Option<KeySchema>,
+    shards: u16,
+    columns: HashMap<Arc<str>, DeclaredColumn>,
+    /// The names of the columns, by family and id.
+    names: Vec<Vec<Arc<str>>>,
+    pub(crate) activity: Arc<Activity>,
+}
+
+/// Where a declared column is stored. Families and columns are counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DeclaredColumn {
+    pub(crate) family: u16,
+    pub(crate) id: u32,
+    pub(crate) column_type: ColumnType,
+}
+
+/// What is known of a table's rows without reading any.
+#[derive(Debug)]
+pub(crate) struct Activity {
+    /// Whether any row may have columns that are declared in no family.
+    loose: AtomicBool,
+    /// Whether the stored definition says so.
+    loose_stored: AtomicBool,
+    /// No entry was written after this, so a write that is not before it wins unread.
+    newest: AtomicI64,
+    /// What `newest` will be taken to be when the database is opened again.
+    ceiling: AtomicI64,
+}
+
+impl Activity {
+    fn new(loose: bool, ceiling: Timestamp) -> Self {
+        let ceiling = ceiling.as_micros();
+        Activity {
+            loose: AtomicBool::new(loose),
+            loose_stored: AtomicBool::new(loose),
+            newest: AtomicI64::new(ceiling),
+            ceiling: AtomicI64::new(ceiling),
+        }
+    }
+
+    /// A write that is not before this wins, whatever is stored.
+    pub(crate) fn newest(&self) -> Timestamp {
+        Timestamp::from_micros(self.newest.load(Ordering::Acquire))
+    }
+
+    /// Something is about to be written at this time.
+    pub(crate) fn note(&self, at: Timestamp) {
+        self.newest.fetch_max(at.as_micros(), Ordering::AcqRel);
+    }
+
+    /// What the ceiling has to be raised to, for something to be written at this time.
+    pub(crate) fn raise_ceiling(&self, at: Timestamp) -> Option<Timestamp> {
+        if at.as_micros() <= self.ceiling.load(Ordering::Acquire) {
+            return None;
+        }
+        let raised = at + CEILING_AHEAD;
+        self.ceiling.store(raised.as_micros(), Ordering::Release);
+        Some(raised)
+    }
+
+    /// A loose column is about to be written.
+    pub(crate) fn set_loose(&self) {
+        self.loose.store(true, Ordering::Release);
+    }
+
+    /// Whether the definition has to be stored again to say that there are loose columns. Who asks
+    /// stores it.
+    pub(crate) fn must_store_loose(&self) -> bool {
+        self.loose.load(Ordering::Acquire) && !self.loose_stored.swap(true, Ordering::AcqRel)
+    }
+
+    /// The last commit failed, so what was to be stored with it may not be.
+    pub(crate) fn forget_stored(&self) {
+        self.ceiling.store(i64::MIN, Ordering::Release);
+        self.loose_stored.store(false, Ordering::Release);
+    }
+}
+
+/// Where a row is: its shard, and its stripe, partition key and sort key as bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) shard: u8,
+    pub(crate) bytes: Bytes,
+}
+
+impl TableState {
+    pub(crate) fn new(
+        id: u32,
+        version: u32,
+        schema: TableSchema,
+        shards: u16,
+        activity: Arc<Activity>,
+    ) -> Result<Self> {
+        schema.check()?;
+        let key = schema.key()?;
+        let (partition, sort) = key.fields().split_at(schema.partition_fields());
+        let part = |fields: &[stonecrop_keys::Field]| {
+            KeySchema::new(fields.to_vec()).map_err(|error| schema.problem(error.to_string()))
+        };
+        let partition_key = part(partition)?;
+        let sort_key = if sort.is_empty() { None } else { Some(part(sort)?) };
+        let mut columns = HashMap::new();
+        let mut names = Vec::new();
+        for (family, declared) in (1..).zip(&schema.families) {
+            let mut family_names = Vec::new();
+            for (id, column) in (1..).zip(&declared.columns) {
+                let name: Arc<str> = column.name.as_str().into();
+                let column_type = column.column_type;
+                columns.insert(name.clone(), DeclaredColumn { family, id, column_type });
+                family_names.push(name);
+            }
+            names.push(family_names);
+        }
+        let (key, schema) = (key.clone(), schema);
+        Ok(TableState {
+            id,
+            version,
+            schema,
+            key,
+            partition_key,
+            sort_key,
+            shards,
+            columns,
+            names,
+            activity,
+        })
+    }
+
+    /// A declared column by its name.
+    pub(crate) fn column(&self, name: &str) -> Option<DeclaredColumn> {
+        self.columns.get(name).copied()
+    }
+
+    /// A family by its number, counted from 1; none for loose columns.
+    pub(crate) fn family(&self, family: u16) -> Option<&Family> {
+        self.schema.families.get(usize::from(family).checked_sub(1)?)
+    }
+
+    /// The name of a column of a family.
+    pub(crate) fn column_name(&self, family: u16, id: u32) -> Result<&Arc<str>> {
+        let index = (id as usize).checked_sub(1);
+        let name = index.and_then(|index| self.names(family).get(index));
+        name.ok_or_else(|| self.corrupt(format!("a column {id} that was never declared")))
+    }
+
+    /// The names of a family's columns, by their ids less one.
+    pub(crate) fn names(&self, family: u16) -> &[Arc<str>] {
+        let index = usize::from(family).checked_sub(1);
+        index.and_then(|index| self.names.get(index)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The numbers of the declared families.
+    pub(crate) fn families(&self) -> impl Iterator<Item = u16> + use<> {
+        1..=self.schema.families.len() as u16
+    }
+
+    /// The number of a family by its name.
+    pub(crate) fn family_named(&self, name: &str) -> Option<u16> {
+        self.families().find(|family| self.family(*family).is_some_and(|f| f.name() == name))
+    }
+
+    pub(crate) fn is_loose(&self) -> bool {
+        self.activity.loose.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn key_error(&self, cause: stonecrop_keys::Error) -> Error {
+        Error::Key { table: self.schema.name.clone(), cause }
+    }
+
+    /// Where the row with this key is.
+    pub(crate) fn place(&self, key: &[KeyValue<'_>]) -> Result<Place> {
+        if key.len() != self.key.fields().len() {
+            let cause = self.key.encode(key).err();
+            return Err(cause.map_or(Error::Closed, |cause| self.key_error(cause)));
+        }
+        let (partition, sort) = key.split_at(self.partition_key.fields().len());
+        let mut bytes = Vec::with_capacity(32);
+        let hashed = self.schema.placement == Placement::Hash;
+        if hashed {
+            bytes.push(0);
+        }
+        self.partition_key.encode_into(partition, &mut bytes).map_err(|e| self.key_error(e))?;
+        if hashed && let Some((first, partition)) = bytes.split_first_mut() {
+            *first = stripe(partition);
+        }
+        if let Some(schema) = &self.sort_key {
+            schema.encode_into(sort, &mut bytes).map_err(|e| self.key_error(e))?;
+        }
+        self.check_key_length(bytes.len(), 0)?;
+        Ok(Place { shard: self.shard(&bytes), bytes: bytes.into() })
+    }
+
+    /// That an entry of a row has a key of a length that can be stored.
+    pub(crate) fn check_key_length(&self, place: usize, name: usize) -> Result<()> {
+        // Two times follow the place of a row in its history.
+        let size = PLACE + place + name.max(16);
+        if size <= MAX_KEY_BYTES {
+            return Ok(());
+        }
+        Err(Error::TooLarge {
+            what: format!("the stored key of a row of {:?}", self.schema.name),
+            size: size as u64,
+            limit: MAX_KEY_BYTES as u64,
+        })
+    }
+
+    /// The shard of a row by its place.
+    pub(crate) fn shard(&self, place: &[u8]) -> u8 {
+        match self.schema.placement {
+            Placement::Hash => self.shard_of_stripe(place.first().copied().unwrap_or(0)),
+            Placement::Range => self.own_shard(),
+        }
+    }
+
+    /// Each shard holds a contiguous run of stripes.
+    pub(crate) fn shard_of_stripe(&self, stripe: u8) -> u8 {
+        (u32::from(stripe) * u32::from(self.shards) / 256) as u8
+    }
+
+    /// The shard of a table that is placed by range.
+    pub(crate) fn own_shard(&self) -> u8 {
+        (self.id % u32::from(self.shards)) as u8
+    }
+
+    /// The place of a row that a loose column's key, without its first bytes, begins with.
+    pub(crate) fn split_loose<'k>(&self, key: &'k [u8]) -> Result<(&'k [u8], &'k [u8])> {
+        let start = usize::from(self.schema.placement == Placement::Hash);
+        let mut reader = stonecrop_keys::KeyReader::new(key.get(start..).unwrap_or_default());
+        self.key.read(&mut reader).map_err(|error| self.corrupt(error.to_string()))?;
+        let end = key.len() - reader.rest().len();
+        key.split_at_checked(end).ok_or_else(|| self.corrupt("a key that ends too early"))
+    }
+
+    /// The values of a row's key.
+    pub(crate) fn key_values<'p>(&self, place: &'p [u8]) -> Result<Vec<KeyValue<'p>>> {
+        let start = usize::from(self.schema.placement == Placement::Hash);
+        let fields = place.get(start..).unwrap_or_default();
+        self.key.decode(fields).map_err(|error| self.corrupt(error.to_string()))
+    }
+
+    pub(crate) fn corrupt(&self, problem: impl Into<String>) -> Error {
+        Error::corrupt(format!("table {:?}", self.schema.name), problem)
+    }
+}
+
+/// A table's place in the catalog, which handles point to; empty once the table is dropped.
+#[derive(Debug, Default)]
+pub(crate) struct Slot(RwLock<Option<Arc<TableState>>>);
+
+impl Slot {
+    pub(crate) fn get(&self) -> Option<Arc<TableState>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, state: Option<Arc<TableState>>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = state;
+    }
+}
+
+/// All tables. It is changed by the writer alone; anybody may look.
+#[derive(Debug, Default)]
+pub(crate) struct Catalog {
+    tables: RwLock<Tables>,
+}
+
+#[derive(Debug, Default)]
+struct Tables {
+    /// Nothing is known before the catalog is read.
+    loaded: bool,
+    by_name: HashMap<String, Arc<Slot>>,
+    ids: HashMap<u32, String>,
+    next_id: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredTable {
+    version: u32,
+    /// Whether undeclared columns were ever written.
+    loose: bool,
+    #[serde(flatten)]
+    schema: TableSchema,
+}
+
+impl Catalog {
+    /// Reads all tables.
+    pub(crate) fn load(&self, store: &dyn Read, shards: u16) -> Result<()> {
+        let read_all = |kind| {
+            let entries = store.scan(CATALOG_SHARD, catalog_range(kind), Direction::Forward)?;
+            entries
+                .map(|entry| {
+                    let (key, value) = entry?;
+                    Ok((catalog_id(&key).ok_or_else(|| corrupt("a key without an id"))?, value))
+                })
+                .collect::<Result<Vec<_>>>()
+        };
+        let mut ceilings = HashMap::new();
+        for (id, value) in read_all(CatalogKind::Ceiling)? {
+            let micros = value.first_chunk().ok_or_else(|| corrupt("a ceiling without a time"))?;
+            ceilings.insert(id, Timestamp::from_micros(i64::from_be_bytes(*micros)));
+        }
+        let mut tables = Tables { loaded: true, ..Tables::default() };
+        for (_, value) in read_all(CatalogKind::NextTable)? {
+            let id = value.first_chunk().ok_or_else(|| corrupt("no id for the next table"))?;
+            tables.next_id = u32::from_be_bytes(*id);
+        }
+        for (id, value) in read_all(CatalogKind::Table)? {
+            let stored: StoredTable = serde_json::from_slice(&value)
+                .map_err(|error| corrupt(&format!("the definition of table {id}: {error}")))?;
+            let ceiling = ceilings.get(&id).copied().unwrap_or(Timestamp::MIN);
+            let activity = Arc::new(Activity::new(stored.loose, ceiling));
+            let state = TableState::new(id, stored.version, stored.schema, shards, activity)?;
+            tables.insert(Arc::new(state));
+        }
+        *self.tables.write().unwrap_or_else(PoisonError::into_inner) = tables;
+        Ok(())
+    }
+
+    /// There are no tables.
+    pub(crate) fn start_empty(&self) {
+        self.tables.write().unwrap_or_else(PoisonError::into_inner).loaded = true;
+    }
+
+    pub(crate) fn slot(&self, name: &str) -> Option<Arc<Slot>> {
+        self.tables.read().unwrap_or_else(PoisonError::into_inner).by_name.get(name).cloned()
+    }
+
+    pub(crate) fn names(&self) -> Vec<String> {
+        let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
+        let mut names: Vec<_> = tables.by_name.keys().cloned().collect();
+        names.sort();
+        names
+    }
+
+    /// Whether a table of this id was dropped. Ids are never used twice.
+    pub(crate) fn is_dropped(&self, id: u32) -> bool {
+        let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
+        tables.loaded && id < tables.next_id && !tables.ids.contains_key(&id)
+    }
+
+    pub(crate) fn next_id(&self) -> u32 {
+        self.tables.read().unwrap_or_else(PoisonError::into_inner).next_id.max(1)
+    }
+
+    /// Takes a table in, in place of the one of the same name.
+    pub(crate) fn insert(&self, state: Arc<TableState>) -> Arc<Slot> {
+        self.tables.write().unwrap_or_else(PoisonError::into_inner).insert(state)
+    }
+
+    pub(crate) fn remove(&self, name: &str) {
+        let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(slot) = tables.by_name.remove(name) {
+            slot.set(None);
+        }
+        tables.ids.retain(|_, table| table != name);
+    }
+}
+
+impl Tables {
+    fn insert(&mut self, state: Arc<TableState>) -> Arc<Slot> {
+        let name = &state.schema.name;
+        self.ids.retain(|_, table| table != name);
+        self.ids.insert(state.id, name.clone());
+        self.next_id = self.next_id.max(state.id + 1);
+        let slot = self.by_name.entry(name.clone()).or_default();
+        slot.set(Some(state));
+        slot.clone()
+    }
+}
+
+/// A table that no row was written to yet.
+pub(crate) fn new_table(schema: TableSchema, id: u32, shards: u16) -> Result<TableState> {
+    let activity = Arc::new(Activity::new(false, Timestamp::MIN));
+    TableState::new(id, 1, schema, shards, activity)
+}
+
+/// The record of a table's definition.
+pub(crate) fn table_record(state: &TableState) -> Result<(Bytes, Bytes)> {
+    let stored = StoredTable {
+        version: state.version,
+        loose: state.is_loose(),
+        schema: state.schema.clone(),
+    };
+    let value = serde_json::to_vec(&stored).map_err(|error| corrupt(&error.to_string()))?;
+    Ok((catalog_key(CatalogKind::Table, state.id), value.into()))
+}
+
+/// The record of the id that the next table will have.
+pub(crate) fn next_id_record(next_id: u32) -> (Bytes, Bytes) {
+    let id = Bytes::copy_from_slice(&next_id.to_be_bytes());
+    (catalog_key(CatalogKind::NextTable, 0), id)
+}
+
+/// The record of a time that nothing in a table was written after.
+pub(crate) fn ceiling_record(table: u32, ceiling: Timestamp) -> (Bytes, Bytes) {
+    let time = Bytes::copy_from_slice(&ceiling.as_micros().to_be_bytes());
+    (catalog_key(CatalogKind::Ceiling, table), time)
+}
+
+/// The keys of all records of a table.
+pub(crate) fn keys_of(table: u32) -> [Bytes; 2] {
+    [CatalogKind::Table, CatalogKind::Ceiling].map(|kind| catalog_key(kind, table))
+}
+
+fn corrupt(problem: &str) -> Error {
+    Error::corrupt("the catalog", problem)
+}
+
+/// The prefix of all loose columns of a row, or of the removal of the row.
+pub(crate) fn loose_prefix(table: &TableState, place: &[u8]) -> Bytes {
+    record::entry_key(table.id, LOOSE, place, "")
+}

@@ -1,0 +1,541 @@
+//! The database: opening it, its tables, closing it.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use stonecrop_store::{Batch, FjallStore, MemoryStore, Stats, Store};
+
+use crate::catalog::{self, CATALOG_SHARD, Catalog, Slot, TableState};
+use crate::clock::{Clock, SystemClock};
+use crate::error::{Error, Result};
+use crate::retention::Expiry;
+use crate::schema::TableSchema;
+use crate::table::Table;
+use crate::write::Write;
+use crate::writer::{Durability, Prepared, QueueLimit, Receipt, Writer};
+
+/// How a database is opened.
+///
+/// ```
+/// use stonecrop::{Database, Durability, Options};
+/// let options = Options::default().durability(Durability::Interval).shards(4);
+/// Database::open_with("memory:", options)?;
+/// # Ok::<(), stonecrop::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Options {
+    clock: Arc<dyn Clock>,
+    durability: Durability,
+    sync_interval: Duration,
+    shards: u16,
+    cache_bytes: u64,
+    queue: QueueLimit,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            clock: Arc::new(SystemClock),
+            durability: Durability::Sync,
+            sync_interval: Duration::from_millis(100),
+            shards: 1,
+            cache_bytes: 256 << 20,
+            queue: QueueLimit { bytes: 256 << 20, wait: Duration::from_secs(30) },
+        }
+    }
+}
+
+impl Options {
+    /// Where the time comes from; the machine's clock without.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use stonecrop::{ManualClock, Options, Timestamp};
+    /// Options::default().clock(Arc::new(ManualClock::new(Timestamp::from_micros(0))));
+    /// ```
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// When a write counts as done, unless it says so itself; [`Durability::Sync`] without.
+    ///
+    /// ```
+    /// # use stonecrop::{Durability, Options};
+    /// Options::default().durability(Durability::Interval);
+    /// ```
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// How long a write with [`Durability::Interval`] may be unsynced; 100 ms without.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// stonecrop::Options::default().sync_interval(Duration::from_secs(1));
+    /// ```
+    pub fn sync_interval(mut self, interval: Duration) -> Self {
+        self.sync_interval = interval;
+        self
+    }
+
+    /// How many shards a database that is created has, 1 to 256; one that exists keeps its own.
+    ///
+    /// ```
+    /// stonecrop::Options::default().shards(16);
+    /// ```
+    pub fn shards(mut self, shards: u16) -> Self {
+        self.shards = shards;
+        self
+    }
+
+    /// The memory for blocks of files that were read; 256 MiB without.
+    ///
+    /// ```
+    /// stonecrop::Options::default().cache_bytes(1 << 30);
+    /// ```
+    pub fn cache_bytes(mut self, bytes: u64) -> Self {
+        self.cache_bytes = bytes;
+        self
+    }
+
+    /// How many bytes of writes may wait, and how long a further one waits for room before it is
+    /// refused with [`Error::Busy`]; 256 MiB and 30 s without.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// stonecrop::Options::default().queue(64 << 20, Duration::from_secs(1));
+    /// ```
+    pub fn queue(mut self, bytes: usize, wait: Duration) -> Self {
+        self.queue = QueueLimit { bytes, wait };
+        self
+    }
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut options = f.debug_struct("Options");
+        options.field("durability", &self.durability).field("shards", &self.shards);
+        options.finish_non_exhaustive()
+    }
+}
+
+/// A database. It is cheap to clone, and can be used from any thread.
+///
+/// ```
+/// use std::time::Duration;
+/// use stonecrop::{Database, Family, TableSchema, Write};
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().to_str().unwrap();
+///
+/// let db = Database::open(path)?;
+/// let crm = Family::new("crm").column("name").column("email").ttl(Duration::from_secs(600));
+/// let people = db.create_table(TableSchema::new("people", "company string", "id u64")?.family(crm))?;
+///
+/// people.write(Write::put(("acme", 7)).set("name", "Ann").set("email", "ann@acme.example"))?;
+///
+/// let row = people.get(("acme", 7))?.expect("it was just written");
+/// let name = row.cell("name").expect("so was its name");
+/// assert!(name.value == "Ann".into() && name.fresh);
+/// # Ok::<(), stonecrop::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Database {
+    inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) writer: Writer,
+    catalog: Arc<Catalog>,
+    durability: Durability,
+    syncer: Syncer,
+}
+
+impl Database {
+    /// Opens the database in a folder, or makes one there if it is empty or not there. The location
+    /// `memory:` is a database that is gone with its last handle.
+    ///
+    /// ```
+    /// # use stonecrop::Database;
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().to_str().unwrap();
+    /// let db = Database::open(path)?;
+    /// assert!(Database::open(path).is_err(), "one process, one handle");
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn open(location: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(location, Options::default())
+    }
+
+    /// An empty database in memory.
+    ///
+    /// ```
+    /// assert!(stonecrop::Database::memory().tables().is_empty());
+    /// ```
+    pub fn memory() -> Self {
+        let options = Options::default();
+        let catalog = Arc::new(Catalog::default());
+        let store = Arc::new(MemoryStore::new(&store_options(&catalog, &options)));
+        catalog.start_empty();
+        Self::new(store, catalog, options)
+    }
+
+    /// Opens a database with options of its own.
+    ///
+    /// ```
+    /// use stonecrop::{Database, Options};
+    /// let db = Database::open_with("memory:", Options::default().shards(4))?;
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn open_with(location: impl AsRef<Path>, options: Options) -> Result<Self> {
+        let location = location.as_ref();
+        let catalog = Arc::new(Catalog::default());
+        let store_options = store_options(&catalog, &options);
+        let text = location.to_string_lossy();
+        let store: Arc<dyn Store> = match text.split_once(':') {
+            Some(("memory", "")) => Arc::new(MemoryStore::new(&store_options)),
+            Some((scheme, rest)) if rest.starts_with("//") => {
+                return Err(Error::Location {
+                    location: text.to_string(),
+                    problem: format!("nothing is known of {scheme}; name a folder, or memory:"),
+                });
+            }
+            _ => Arc::new(FjallStore::open(location, &store_options)?),
+        };
+        catalog.load(&*store, store.shards())?;
+        Ok(Self::new(store, catalog, options))
+    }
+
+    fn new(store: Arc<dyn Store>, catalog: Arc<Catalog>, options: Options) -> Self {
+        let clock = options.clock.clone();
+        let inner = Inner {
+            writer: Writer::new(store.clone(), clock.clone(), options.queue),
+            syncer: Syncer::new(store.clone(), options.sync_interval),
+            durability: options.durability,
+            catalog,
+            clock,
+            store,
+        };
+        Database { inner: Arc::new(inner) }
+    }
+
+    /// Makes a table.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, TableSchema};
+    /// let db = Database::memory();
+    /// db.create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// assert!(db.create_table(TableSchema::new("people", "id u64", "")?).is_err());
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn create_table(&self, schema: TableSchema) -> Result<Table> {
+        let inner = &self.inner;
+        inner.writer.exclusively(|| {
+            if inner.catalog.slot(schema.name()).is_some() {
+                return Err(Error::TableExists { table: schema.name().to_owned() });
+            }
+            let state = Arc::new(inner.new_table(schema)?);
+            let slot = inner.store_table(&state, &[])?;
+            Ok(self.handle(state.schema.name(), slot))
+        })
+    }
+
+    fn handle(&self, name: &str, slot: Arc<Slot>) -> Table {
+        Table::new(self.inner.clone(), name.into(), slot)
+    }
+
+    /// A table by its name.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, TableSchema};
+    /// let db = Database::memory();
+    /// db.create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// assert_eq!(db.table("people")?.name(), "people");
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn table(&self, name: &str) -> Result<Table> {
+        let slot = self.inner.catalog.slot(name);
+        let slot = slot.ok_or_else(|| Error::NoTable { table: name.to_owned() })?;
+        Ok(self.handle(name, slot))
+    }
+
+    /// The names of all tables, in order.
+    ///
+    /// ```
+    /// assert!(stonecrop::Database::memory().tables().is_empty());
+    /// ```
+    pub fn tables(&self) -> Vec<String> {
+        self.inner.catalog.names()
+    }
+
+    /// Drops a table with all its rows. Their space is given back as compaction comes by.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, TableSchema};
+    /// let db = Database::memory();
+    /// db.create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// db.drop_table("people")?;
+    /// assert!(db.tables().is_empty());
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn drop_table(&self, name: &str) -> Result<()> {
+        let inner = &self.inner;
+        inner.writer.exclusively(|| {
+            let state = inner.catalog.slot(name).and_then(|slot| slot.get());
+            let state = state.ok_or_else(|| Error::NoTable { table: name.to_owned() })?;
+            let mut batch = Batch::new();
+            for key in catalog::keys_of(state.id) {
+                batch.delete(CATALOG_SHARD, key);
+            }
+            inner.writer.commit_batch(batch)?;
+            inner.catalog.remove(name);
+            Ok(())
+        })
+    }
+
+    /// Writes rows of several tables, all or nothing. Each write can have a condition.
+    ///
+    /// ```
+    /// use stonecrop::{Condition, Database, TableSchema, Write};
+    /// let db = Database::memory();
+    /// let accounts = db.create_table(TableSchema::new("accounts", "name string", "")?)?;
+    /// accounts.write(Write::put("ann").set("balance", 10))?;
+    /// db.transaction([
+    ///     (&accounts, Write::put("ann").add("balance", -7).when(Condition::ge("balance", 7))),
+    ///     (&accounts, Write::put("bob").add("balance", 7)),
+    /// ])?;
+    /// assert_eq!(accounts.get("bob")?.unwrap().value("balance"), Some(&7.into()));
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn transaction<'t, 'w>(
+        &self,
+        writes: impl IntoIterator<Item = (&'t Table, Write<'w>)>,
+    ) -> Result<Receipt> {
+        let writes: Vec<_> = writes.into_iter().collect();
+        let writes = writes.iter().map(|(table, write)| (table.slot(), table.name(), write));
+        self.inner.write(&writes.collect::<Vec<_>>(), None)
+    }
+
+    /// Makes every write so far survive a power cut.
+    ///
+    /// ```
+    /// stonecrop::Database::memory().sync()?;
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn sync(&self) -> Result<()> {
+        Ok(self.inner.store.sync()?)
+    }
+
+    /// Moves what is held in memory to files.
+    ///
+    /// ```
+    /// stonecrop::Database::memory().flush()?;
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn flush(&self) -> Result<()> {
+        Ok(self.inner.store.flush()?)
+    }
+
+    /// Merges the files, and gives back the space of what is gone. It happens by itself, too, bit
+    /// by bit.
+    ///
+    /// ```
+    /// stonecrop::Database::memory().compact()?;
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn compact(&self) -> Result<()> {
+        Ok(self.inner.store.compact()?)
+    }
+
+    /// Figures about the files.
+    ///
+    /// ```
+    /// assert_eq!(stonecrop::Database::memory().stats()?.disk_bytes, 0);
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn stats(&self) -> Result<Stats> {
+        Ok(self.inner.store.stats()?)
+    }
+
+    /// Makes all writes durable and lets go of the files; scans that still run see their end.
+    /// Whatever is asked afterwards is refused. Without it, the same happens with the last handle.
+    ///
+    /// ```
+    /// use stonecrop::{Database, Error};
+    /// let db = Database::memory();
+    /// db.close()?;
+    /// assert!(matches!(db.flush(), Err(Error::Closed)));
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn close(&self) -> Result<()> {
+        self.inner.syncer.stop();
+        self.inner.writer.exclusively(|| Ok(self.inner.store.close()?))
+    }
+}
+
+fn store_options(catalog: &Arc<Catalog>, options: &Options) -> stonecrop_store::Options {
+    let mut store = stonecrop_store::Options::default();
+    store.shards = options.shards;
+    store.cache_bytes = options.cache_bytes;
+    store.retention = Arc::new(Expiry::new(catalog.clone(), options.clock.clone()));
+    store
+}
+
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Database").field("tables", &self.tables()).finish_non_exhaustive()
+    }
+}
+
+impl Inner {
+    /// A table with an id of its own; within [`Writer::exclusively`].
+    pub(crate) fn new_table(&self, schema: TableSchema) -> Result<TableState> {
+        catalog::new_table(schema, self.catalog.next_id(), self.store.shards())
+    }
+
+    /// Stores a table's definition in place of others, then lets everybody see it.
+    pub(crate) fn store_table(
+        &self,
+        state: &Arc<TableState>,
+        replaced: &[u32],
+    ) -> Result<Arc<Slot>> {
+        let mut batch = Batch::new();
+        for key in replaced.iter().flat_map(|id| catalog::keys_of(*id)) {
+            batch.delete(CATALOG_SHARD, key);
+        }
+        let next_id = catalog::next_id_record(self.catalog.next_id().max(state.id + 1));
+        for (key, value) in [catalog::table_record(state)?, next_id] {
+            batch.put(CATALOG_SHARD, key, value);
+        }
+        self.writer.commit_batch(batch)?;
+        Ok(self.catalog.insert(state.clone()))
+    }
+
+    pub(crate) fn write(
+        &self,
+        writes: &[(&Arc<Slot>, &str, &Write<'_>)],
+        durability: Option<Durability>,
+    ) -> Result<Receipt> {
+        let durability = durability.unwrap_or(self.durability);
+        loop {
+            let mut prepared = Vec::with_capacity(writes.len());
+            for (slot, name, write) in writes {
+                let table = slot.get().ok_or_else(|| no_table(name))?;
+                prepared.push(Prepared::new(slot, &table, write)?);
+            }
+            match self.writer.write(prepared, durability) {
+                // Prepared for a definition that is no longer the table's.
+                Err(Error::Altered) => {}
+                Ok(receipt) => {
+                    if receipt.durability == Durability::Interval {
+                        self.syncer.wake();
+                    }
+                    return Ok(receipt);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+pub(crate) fn no_table(name: &str) -> Error {
+    Error::NoTable { table: name.to_owned() }
+}
+
+/// Syncs a while after the first write that asked for it, on a thread of its own.
+struct Syncer {
+    shared: Arc<SyncerShared>,
+    store: Arc<dyn Store>,
+    interval: Duration,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+#[derive(Default)]
+struct SyncerShared {
+    state: Mutex<SyncerState>,
+    changed: Condvar,
+}
+
+#[derive(Default, PartialEq, Eq)]
+enum SyncerState {
+    #[default]
+    Idle,
+    /// Something was written that is to be synced.
+    Dirty,
+    Stopped,
+}
+
+impl Syncer {
+    fn new(store: Arc<dyn Store>, interval: Duration) -> Self {
+        Syncer { shared: Arc::default(), store, interval, thread: Mutex::default() }
+    }
+
+    fn wake(&self) {
+        let mut state = self.shared.lock();
+        if *state != SyncerState::Idle {
+            return;
+        }
+        *state = SyncerState::Dirty;
+        self.shared.changed.notify_one();
+        drop(state);
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        if thread.is_none() {
+            let (shared, store, interval) =
+                (self.shared.clone(), self.store.clone(), self.interval);
+            let named = std::thread::Builder::new().name("stonecrop sync".to_owned());
+            *thread = named.spawn(move || shared.run(&*store, interval)).ok();
+        }
+    }
+
+    fn stop(&self) {
+        *self.shared.lock() = SyncerState::Stopped;
+        self.shared.changed.notify_one();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            // It can't have panicked but in the engine, and then the engine refuses writes.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl SyncerShared {
+    fn lock(&self) -> std::sync::MutexGuard<'_, SyncerState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn run(&self, store: &dyn Store, interval: Duration) {
+        loop {
+            let state = self.lock();
+            let state = self
+                .changed
+                .wait_while(state, |state| *state == SyncerState::Idle)
+                .unwrap_or_else(PoisonError::into_inner);
+            let (mut state, _) = self
+                .changed
+                .wait_timeout_while(state, interval, |state| *state != SyncerState::Stopped)
+                .unwrap_or_else(PoisonError::into_inner);
+            if *state == SyncerState::Stopped {
+                return;
+            }
+            // What is written from here on counts for the next time.
+            *state = SyncerState::Idle;
+            drop(state);
+            // If it fails, the engine refuses the next write.
+            let _ = store.sync();
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.syncer.stop();
+        // There is nobody left to tell; what was acknowledged as synced is on disk already.
+        let _ = self.store.close();
+    }
+}

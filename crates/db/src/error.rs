@@ -1,0 +1,170 @@
+//! The one error of this crate.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::value::ColumnType;
+
+/// What went wrong: a variant for each cause.
+///
+/// ```
+/// use stonecrop::{Database, Error};
+/// let db = Database::memory();
+/// let error = db.table("people").unwrap_err();
+/// assert!(matches!(&error, Error::NoTable { table } if table == "people"));
+/// assert_eq!(error.to_string(), "there is no table \"people\"");
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No table has this name, or it was dropped since.
+    #[error("there is no table {table:?}")]
+    NoTable {
+        /// The name that was asked for.
+        table: String,
+    },
+    /// A table of this name is there already.
+    #[error("there is a table {table:?} already")]
+    TableExists {
+        /// The name.
+        table: String,
+    },
+    /// A table can't be declared or altered like this.
+    #[error("table {table:?}: {problem}")]
+    Schema {
+        /// The table.
+        table: String,
+        /// What is wrong, and where.
+        problem: String,
+    },
+    /// A row's key does not fit the table's.
+    #[error("the key of a row of {table:?}: {cause}")]
+    Key {
+        /// The table.
+        table: String,
+        /// What is wrong with which field.
+        #[source]
+        cause: stonecrop_keys::Error,
+    },
+    /// A name of a column that can't be one.
+    #[error("column {column:?}: {problem}")]
+    Column {
+        /// The column.
+        column: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A value of another type than its column was declared with.
+    #[error("column {column:?} holds {expected}, and the value is {found}")]
+    ColumnType {
+        /// The column.
+        column: String,
+        /// What it was declared with.
+        expected: ColumnType,
+        /// The type of the value.
+        found: ColumnType,
+    },
+    /// A value that can't be stored, or that a function can't be applied to.
+    #[error("column {column:?}: {problem}")]
+    Value {
+        /// The column.
+        column: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// Something is larger than it may be.
+    #[error("{what} has {size} bytes, and the most is {limit}")]
+    TooLarge {
+        /// What it is.
+        what: String,
+        /// Its size in bytes.
+        size: u64,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// The condition of a write was not true of the row. Nothing of the batch was written.
+    #[error("the condition of write {write} is not true of the row; nothing was written")]
+    ConditionFailed {
+        /// Which write of the batch, counted from 0.
+        write: usize,
+    },
+    /// A scan that can't be done.
+    #[error("scan: {problem}")]
+    Scan {
+        /// What is wrong.
+        problem: String,
+    },
+    /// A cursor that was changed, or belongs to another table.
+    #[error("the cursor can't be used: {problem}; begin again without one")]
+    Cursor {
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// Too many writes are waiting already.
+    #[error("too many writes are waiting; try again in a moment")]
+    Busy,
+    /// The table was altered between the preparation of a write and the write; it is prepared again.
+    #[error("the table was altered meanwhile; try again")]
+    Altered,
+    /// The database was closed.
+    #[error("the database is closed")]
+    Closed,
+    /// A location that names no engine.
+    #[error("{location:?} is no place for a database: {problem}")]
+    Location {
+        /// The location.
+        location: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// What is stored does not make sense.
+    #[error("damaged data in {place}: {problem}")]
+    Corrupt {
+        /// Where.
+        place: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The files or the engine failed; see [`stonecrop_store::Error::kind`] for what to do.
+    #[error("{0}")]
+    Store(#[source] stonecrop_store::Error),
+    /// The write was one of several that were committed together, and the commit failed.
+    #[error("the commit failed: {0}")]
+    Commit(#[source] Arc<stonecrop_store::Error>),
+}
+
+impl Error {
+    pub(crate) fn corrupt(place: impl fmt::Display, problem: impl Into<String>) -> Self {
+        Error::Corrupt { place: place.to_string(), problem: problem.into() }
+    }
+
+    /// For each of the callers whose writes were committed together.
+    pub(crate) fn commit(cause: &Arc<stonecrop_store::Error>) -> Self {
+        match cause.kind() {
+            stonecrop_store::ErrorKind::Closed => Error::Closed,
+            _ => Error::Commit(cause.clone()),
+        }
+    }
+
+    pub(crate) fn value(column: &str, problem: impl Into<String>) -> Self {
+        Error::Value { column: column.to_owned(), problem: problem.into() }
+    }
+}
+
+impl From<stonecrop_store::Error> for Error {
+    fn from(error: stonecrop_store::Error) -> Self {
+        match error.kind() {
+            stonecrop_store::ErrorKind::Closed => Error::Closed,
+            _ => Error::Store(error),
+        }
+    }
+}
+
+/// A `Result` with this crate's [`Error`].
+///
+/// ```
+/// fn names(db: &stonecrop::Database) -> stonecrop::Result<Vec<String>> {
+///     Ok(db.tables())
+/// }
+/// ```
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,0 +1,412 @@
+//! Reading rows: which entries are needed, which of them can be seen, what is in them.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use stonecrop_store::{Direction, Read};
+
+use crate::catalog::{Place, TableState, loose_prefix};
+use crate::clock::Timestamp;
+use crate::condition::Subject;
+use crate::entry::{Columns, Header};
+use crate::error::{Error, Result};
+use crate::key::RowKey;
+use crate::record::{LOOSE, entry_key, history_range, history_times};
+use crate::retention::is_droppable;
+use crate::row::{Cell, Row, Version};
+use crate::schema::History;
+use crate::value::{Value, encode};
+
+/// The time of a read. What can be seen depends on it alone.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment {
+    pub(crate) now: Timestamp,
+    /// Look at the rows as they were then.
+    pub(crate) as_of: Option<Timestamp>,
+}
+
+impl Moment {
+    pub(crate) fn now(now: Timestamp) -> Self {
+        Moment { now, as_of: None }
+    }
+
+    /// The time that values are fresh or stale at.
+    fn seen_at(self) -> Timestamp {
+        self.as_of.unwrap_or(self.now)
+    }
+
+    fn shows(self, header: &Header) -> bool {
+        match self.as_of {
+            None => header.is_visible(self.now),
+            Some(then) => {
+                header.written_at <= then
+                    && header.is_visible(then)
+                    && !is_droppable(header.gone_at, self.now)
+            }
+        }
+    }
+}
+
+/// The columns that a reader wants, and where they are.
+#[derive(Clone, Debug)]
+pub(crate) struct Selection {
+    /// All columns there are.
+    all: bool,
+    /// The declared families that are needed, each with the ids of the columns.
+    families: Vec<(u16, Vec<u32>)>,
+    /// Columns that are declared in no family.
+    loose: Vec<Arc<str>>,
+}
+
+impl Selection {
+    pub(crate) fn all(table: &TableState) -> Self {
+        let families = table.families().map(|family| (family, Vec::new())).collect();
+        Selection { all: true, families, loose: Vec::new() }
+    }
+
+    pub(crate) fn of<'n>(table: &TableState, names: impl IntoIterator<Item = &'n str>) -> Self {
+        let mut selection = Selection { all: false, families: Vec::new(), loose: Vec::new() };
+        for name in names {
+            let Some(column) = table.column(name) else {
+                selection.loose.push(name.into());
+                continue;
+            };
+            match selection.families.iter_mut().find(|(family, _)| *family == column.family) {
+                Some((_, ids)) => ids.push(column.id),
+                None => selection.families.push((column.family, vec![column.id])),
+            }
+        }
+        selection.families.sort();
+        selection.loose.sort();
+        selection
+    }
+
+    pub(crate) fn families(&self) -> impl Iterator<Item = u16> {
+        self.families.iter().map(|(family, _)| *family)
+    }
+
+    pub(crate) fn wants_loose(&self) -> bool {
+        self.all || !self.loose.is_empty()
+    }
+
+    fn wants_name(&self, name: &str) -> bool {
+        self.all || self.loose.iter().any(|wanted| **wanted == *name)
+    }
+}
+
+/// What a row holds, as far as it was read: entries that can be seen.
+#[derive(Debug, Default)]
+pub(crate) struct Entries {
+    list: Vec<Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    family: u16,
+    /// The name of a loose column; empty for a declared family.
+    name: Arc<str>,
+    header: Header,
+    value: Bytes,
+}
+
+impl Entry {
+    fn columns(&self) -> &[u8] {
+        self.value.get(crate::entry::HEADER_BYTES..).unwrap_or_default()
+    }
+}
+
+impl Entries {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.list.clear();
+    }
+
+    /// Takes an entry in, if it can be seen.
+    pub(crate) fn push(
+        &mut self,
+        table: &TableState,
+        family: u16,
+        name: &[u8],
+        value: Bytes,
+        moment: Moment,
+    ) -> Result<()> {
+        let (header, _) = Header::read(&value).map_err(|problem| table.corrupt(problem))?;
+        if moment.shows(&header) {
+            let name = match name {
+                [] => Arc::default(),
+                name => std::str::from_utf8(name)
+                    .map_err(|_| table.corrupt("a column name that is not UTF-8"))?
+                    .into(),
+            };
+            self.list.push(Entry { family, name, header, value });
+        }
+        Ok(())
+    }
+
+    /// When a column was written, and the bytes of its value.
+    fn find(&self, table: &TableState, name: &str) -> Result<Option<(&Header, &[u8])>> {
+        let Some(column) = table.column(name) else {
+            let loose = self.list.iter().find(|e| e.family == LOOSE && *e.name == *name);
+            return Ok(loose.map(|entry| (&entry.header, entry.columns())));
+        };
+        let Some(entry) = self.list.iter().find(|entry| entry.family == column.family) else {
+            return Ok(None);
+        };
+        let value = Columns::new(entry.columns()).find(column.id);
+        let value = value.map_err(|problem| table.corrupt(problem))?;
+        Ok(value.map(|value| (&entry.header, value)))
+    }
+
+    /// The row with the columns that are wanted.
+    pub(crate) fn row(
+        &self,
+        table: &TableState,
+        place: &[u8],
+        selection: &Selection,
+        moment: Moment,
+    ) -> Result<Row> {
+        let corrupt = |problem| table.corrupt(problem);
+        let mut columns = Vec::new();
+        let at = moment.seen_at();
+        let cell = |header: &Header, value: &[u8]| {
+            Ok::<_, Error>(Cell {
+                value: encode::read(value).map_err(corrupt)?,
+                fresh: at < header.fresh_until,
+                written_at: header.written_at,
+                fresh_until: header.fresh_until,
+            })
+        };
+        for entry in &self.list {
+            if entry.family == LOOSE {
+                // The one without a name only says that the row is there.
+                if !entry.name.is_empty() && selection.wants_name(&entry.name) {
+                    columns.push((entry.name.clone(), cell(&entry.header, entry.columns())?));
+                }
+                continue;
+            }
+            let wanted = selection.families.iter().find(|(family, _)| *family == entry.family);
+            let Some((_, ids)) = wanted else { continue };
+            let mut stored = Columns::new(entry.columns());
+            while let Some((id, value)) = stored.step().map_err(corrupt)? {
+                if !selection.all && !ids.contains(&id) {
+                    continue;
+                }
+                let name = table.column_name(entry.family, id)?;
+                columns.push((name.clone(), cell(&entry.header, value)?));
+            }
+        }
+        let key = RowKey::from(table.key_values(place)?).into_owned();
+        Ok(Row { key, columns })
+    }
+}
+
+/// A row whose entries are read as they are asked for.
+pub(crate) struct Loader<'r> {
+    source: &'r dyn Read,
+    table: &'r TableState,
+    place: &'r Place,
+    moment: Moment,
+    entries: Entries,
+    /// The families that were read; [`LOOSE`] for all loose columns.
+    loaded: Vec<u16>,
+}
+
+impl<'r> Loader<'r> {
+    pub(crate) fn new(
+        source: &'r dyn Read,
+        table: &'r TableState,
+        place: &'r Place,
+        moment: Moment,
+    ) -> Self {
+        let (entries, loaded) = (Entries::default(), Vec::new());
+        Loader { source, table, place, moment, entries, loaded }
+    }
+
+    /// A row of which some families were read already.
+    pub(crate) fn with(
+        source: &'r dyn Read,
+        table: &'r TableState,
+        place: &'r Place,
+        moment: Moment,
+        entries: Entries,
+        loaded: &[u16],
+    ) -> Self {
+        Loader { source, table, place, moment, entries, loaded: loaded.to_vec() }
+    }
+
+    pub(crate) fn into_entries(self) -> Entries {
+        self.entries
+    }
+
+    /// Whether the row has any of the families that are wanted.
+    pub(crate) fn has_any(&mut self, selection: &Selection) -> Result<bool> {
+        for family in selection.families() {
+            self.load(family)?;
+        }
+        Ok(!self.entries.is_empty())
+    }
+
+    /// The row, if it is there.
+    pub(crate) fn row(mut self, selection: &Selection) -> Result<Option<Row>> {
+        for family in selection.families() {
+            self.load(family)?;
+        }
+        if selection.wants_loose() {
+            self.load(LOOSE)?;
+        }
+        if !self.exists()? {
+            return Ok(None);
+        }
+        self.entries.row(self.table, &self.place.bytes, selection, self.moment).map(Some)
+    }
+
+    fn load(&mut self, family: u16) -> Result<()> {
+        if self.loaded.contains(&family) {
+            return Ok(());
+        }
+        self.loaded.push(family);
+        let (table, place) = (self.table, self.place);
+        if family == LOOSE {
+            return self.load_loose();
+        }
+        let key = entry_key(table.id, family, &place.bytes, "");
+        if let Some(value) = self.source.get(place.shard, &key)? {
+            let before = self.entries.list.len();
+            self.entries.push(table, family, b"", value, self.moment)?;
+            if self.entries.list.len() > before {
+                return Ok(());
+            }
+        }
+        match self.moment.as_of {
+            Some(then) => self.load_history(family, then),
+            None => Ok(()),
+        }
+    }
+
+    fn load_loose(&mut self) -> Result<()> {
+        if !self.table.is_loose() {
+            return Ok(());
+        }
+        let prefix = loose_prefix(self.table, &self.place.bytes);
+        for entry in self.source.scan_prefix(self.place.shard, &prefix, Direction::Forward)? {
+            let (key, value) = entry?;
+            let name = key.get(prefix.len()..).unwrap_or_default();
+            self.entries.push(self.table, LOOSE, name, value, self.moment)?;
+        }
+        Ok(())
+    }
+
+    /// The newest version that was there at a time.
+    fn load_history(&mut self, family: u16, then: Timestamp) -> Result<()> {
+        let (table, moment) = (self.table, self.moment);
+        for version in history(self.source, table, self.place, family, moment.now)? {
+            let (header, value) = version?;
+            if header.written_at <= then {
+                if header.is_visible(then) {
+                    self.entries.list.push(Entry { family, name: Arc::default(), header, value });
+                }
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Subject for Loader<'_> {
+    type Error = Error;
+
+    fn exists(&mut self) -> Result<bool> {
+        for family in self.table.families().chain([LOOSE]) {
+            if !self.entries.is_empty() {
+                return Ok(true);
+            }
+            self.load(family)?;
+        }
+        Ok(!self.entries.is_empty())
+    }
+
+    fn written_at(&mut self, column: &str) -> Result<Option<Timestamp>> {
+        self.load(self.table.column(column).map_or(LOOSE, |column| column.family))?;
+        Ok(self.entries.find(self.table, column)?.map(|(header, _)| header.written_at))
+    }
+
+    fn order(&mut self, column: &str, value: &Value) -> Result<Option<Option<Ordering>>> {
+        self.load(self.table.column(column).map_or(LOOSE, |column| column.family))?;
+        order(&self.entries, self.table, column, value)
+    }
+}
+
+fn order(
+    entries: &Entries,
+    table: &TableState,
+    column: &str,
+    value: &Value,
+) -> Result<Option<Option<Ordering>>> {
+    let Some((_, stored)) = entries.find(table, column)? else { return Ok(None) };
+    encode::compare_encoded(stored, value).map(Some).map_err(|problem| table.corrupt(problem))
+}
+
+/// The superseded versions of a row's family that can still be seen, newest first, removals
+/// included.
+fn history<'r>(
+    source: &dyn Read,
+    table: &'r TableState,
+    place: &Place,
+    family: u16,
+    now: Timestamp,
+) -> Result<impl Iterator<Item = Result<(Header, Bytes)>> + use<'r>> {
+    let range = history_range(table.id, family, &place.bytes);
+    let entries = source.scan(place.shard, range, Direction::Forward)?;
+    Ok(entries.filter_map(move |entry| {
+        let (key, value) = match entry {
+            Ok(entry) => entry,
+            Err(error) => return Some(Err(error.into())),
+        };
+        let (_, expires_at) = history_times(&key)?;
+        if expires_at <= now {
+            return None;
+        }
+        match Header::read(&value) {
+            Ok((header, _)) => Some(Ok((header, value))),
+            Err(problem) => Some(Err(table.corrupt(problem))),
+        }
+    }))
+}
+
+/// All versions of a row's family that can be seen, the present one first.
+pub(crate) fn versions(
+    source: &dyn Read,
+    table: &TableState,
+    place: &Place,
+    family: u16,
+    now: Timestamp,
+) -> Result<Vec<Version>> {
+    let corrupt = |problem| table.corrupt(problem);
+    let mut found = Vec::new();
+    if let Some(value) = source.get(place.shard, &entry_key(table.id, family, &place.bytes, ""))? {
+        let (header, _) = Header::read(&value).map_err(corrupt)?;
+        if header.is_visible(now) {
+            found.push((header, value));
+        }
+    }
+    if table.family(family).is_some_and(|family| family.history != History::None) {
+        for version in history(source, table, place, family, now)? {
+            found.push(version?);
+        }
+    }
+    let version = |(header, value): (Header, Bytes)| {
+        let mut stored = Columns::new(value.get(crate::entry::HEADER_BYTES..).unwrap_or_default());
+        let mut columns = Vec::new();
+        while let Some((id, value)) = stored.step().map_err(corrupt)? {
+            let name = table.column_name(family, id)?;
+            columns.push((name.clone(), encode::read(value).map_err(corrupt)?));
+        }
+        let (written_at, fresh_until) = (header.written_at, header.fresh_until);
+        Ok(Version { written_at, fresh_until, columns })
+    };
+    found.into_iter().filter(|(header, _)| !header.removed).map(version).collect()
+}

@@ -1,0 +1,52 @@
+//! What compaction may drop: nothing that any reader could still see.
+
+use std::panic::{AssertUnwindSafe, RefUnwindSafe};
+use std::sync::Arc;
+use std::time::Duration;
+
+use stonecrop_store::Retention;
+
+use crate::catalog::Catalog;
+use crate::clock::{Clock, Timestamp};
+use crate::entry::Header;
+use crate::record::{Record, record};
+
+/// Entries go this long after they can't be seen any more, so that a read that began before does
+/// not miss them.
+pub(crate) const DROP_DELAY: Duration = Duration::from_secs(60);
+
+/// Whether something that went at `at` may be dropped by now; no reader looks at it from here on,
+/// whether compaction came by or not.
+pub(crate) fn is_droppable(at: Timestamp, now: Timestamp) -> bool {
+    at + DROP_DELAY <= now
+}
+
+pub(crate) struct Expiry {
+    inner: AssertUnwindSafe<(Arc<Catalog>, Arc<dyn Clock>)>,
+}
+
+impl Expiry {
+    pub(crate) fn new(catalog: Arc<Catalog>, clock: Arc<dyn Clock>) -> Self {
+        Expiry { inner: AssertUnwindSafe((catalog, clock)) }
+    }
+}
+
+// The catalog's locks are taken again after a panic, and a clock only tells the time.
+impl RefUnwindSafe for Expiry {}
+
+impl Retention for Expiry {
+    fn may_drop(&self, key: &[u8], value: &[u8]) -> bool {
+        let (catalog, clock) = &*self.inner;
+        match record(key) {
+            Some(Record::Row { table }) => {
+                catalog.is_dropped(table)
+                    || Header::read(value)
+                        .is_ok_and(|(header, _)| is_droppable(header.gone_at, clock.now()))
+            }
+            Some(Record::History { table, expires_at }) => {
+                catalog.is_dropped(table) || is_droppable(expires_at, clock.now())
+            }
+            Some(Record::Catalog) | None => false,
+        }
+    }
+}

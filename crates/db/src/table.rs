@@ -1,0 +1,415 @@
+//! A handle to a table.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use stonecrop_store::Direction;
+
+use crate::catalog::{Slot, TableState};
+use crate::clock::Timestamp;
+use crate::database::{Inner, no_table};
+use crate::error::{Error, Result};
+use crate::key::RowKey;
+use crate::read::{Loader, Moment, Selection, versions};
+use crate::record::{LOOSE, PLACE, family_prefix};
+use crate::row::{Row, Version};
+use crate::scan::{Rows, Scan};
+use crate::schema::{Column, Family, TableSchema};
+use crate::value::ColumnType;
+use crate::write::Write;
+use crate::writer::{Durability, Receipt};
+
+/// A table. The handle is cheap to clone, and can be used from any thread.
+///
+/// ```
+/// use stonecrop::{Database, TableSchema, Write};
+/// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+/// let same = people.clone();
+/// std::thread::spawn(move || same.write(Write::put(1).set("name", "Ann"))).join().unwrap()?;
+/// assert!(people.get(1)?.is_some());
+/// # Ok::<(), stonecrop::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Table {
+    inner: Arc<Inner>,
+    name: Arc<str>,
+    slot: Arc<Slot>,
+}
+
+impl Table {
+    pub(crate) fn new(inner: Arc<Inner>, name: Arc<str>, slot: Arc<Slot>) -> Self {
+        Table { inner, name, slot }
+    }
+
+    pub(crate) fn slot(&self) -> &Arc<Slot> {
+        &self.slot
+    }
+
+    fn state(&self) -> Result<Arc<TableState>> {
+        self.slot.get().ok_or_else(|| no_table(&self.name))
+    }
+
+    /// The name of the table.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, TableSchema};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// assert_eq!(people.name(), "people");
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the table is declared as.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, TableSchema};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// assert_eq!(people.schema()?.key()?.to_string(), "id u64");
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn schema(&self) -> Result<TableSchema> {
+        Ok(self.state()?.schema.clone())
+    }
+
+    /// How often the table's definition was changed, and once for its making.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, Family, TableSchema};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// people.add_family(Family::new("crm").column("name"))?;
+    /// assert_eq!(people.version()?, 2);
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn version(&self) -> Result<u32> {
+        Ok(self.state()?.version)
+    }
+
+    /// Changes one row.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, TableSchema, Write};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// people.write(Write::put(1).set("name", "Ann"))?;
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn write(&self, write: Write<'_>) -> Result<Receipt> {
+        self.inner.write(&[(&self.slot, &self.name, &write)], None)
+    }
+
+    /// Changes many rows, all or nothing.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, TableSchema, Write};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// people.write_all((0..100).map(|id| Write::put(id).set("age", id)))?;
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn write_all<'w>(&self, writes: impl IntoIterator<Item = Write<'w>>) -> Result<Receipt> {
+        self.write_as(writes, None)
+    }
+
+    /// Changes many rows, all or nothing, with a durability of their own.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, Durability, TableSchema, Write};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// people.write_with([Write::put(1).set("age", 41)], Durability::None)?;
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn write_with<'w>(
+        &self,
+        writes: impl IntoIterator<Item = Write<'w>>,
+        durability: Durability,
+    ) -> Result<Receipt> {
+        self.write_as(writes, Some(durability))
+    }
+
+    fn write_as<'w>(
+        &self,
+        writes: impl IntoIterator<Item = Write<'w>>,
+        durability: Option<Durability>,
+    ) -> Result<Receipt> {
+        let writes: Vec<_> = writes.into_iter().collect();
+        let writes: Vec<_> = writes.iter().map(|write| (&self.slot, &*self.name, write)).collect();
+        self.inner.write(&writes, durability)
+    }
+
+    /// A row with all its columns; none where it is not there, or gone.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, TableSchema};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// assert_eq!(people.get(1)?, None);
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn get<'k>(&self, key: impl Into<RowKey<'k>>) -> Result<Option<Row>> {
+        let table = self.state()?;
+        let selection = Selection::all(&table);
+        self.read(&table, &key.into(), &selection, Moment::now(self.inner.clock.now()))
+    }
+
+    /// A row with some of its columns. A row that is there but has none of them is returned empty.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, TableSchema, Write};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// people.write(Write::put(1).set("name", "Ann").set("age", 41))?;
+    /// assert_eq!(people.get_columns(1, ["age"])?.unwrap().columns().count(), 1);
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn get_columns<'k, 'n>(
+        &self,
+        key: impl Into<RowKey<'k>>,
+        columns: impl IntoIterator<Item = &'n str>,
+    ) -> Result<Option<Row>> {
+        let table = self.state()?;
+        let selection = Selection::of(&table, columns);
+        self.read(&table, &key.into(), &selection, Moment::now(self.inner.clock.now()))
+    }
+
+    /// A row as it was at a time. Of families without a history it shows what was written by then
+    /// and has not been written again.
+    ///
+    /// ```
+    /// use stonecrop::{Database, Family, History, TableSchema, Timestamp, Write};
+    /// let family = Family::new("prices").column("price").history(History::Versions(3));
+    /// let items = Database::memory()
+    ///     .create_table(TableSchema::new("items", "id u64", "")?.family(family))?;
+    /// let at = Timestamp::from_micros;
+    /// items.write(Write::put(1).set("price", 10).written_at(at(1_000)))?;
+    /// items.write(Write::put(1).set("price", 11).written_at(at(2_000)))?;
+    /// assert_eq!(items.get_as_of(1, at(1_500))?.unwrap().value("price"), Some(&10.into()));
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn get_as_of<'k>(
+        &self,
+        key: impl Into<RowKey<'k>>,
+        then: Timestamp,
+    ) -> Result<Option<Row>> {
+        let table = self.state()?;
+        let selection = Selection::all(&table);
+        let moment = Moment { now: self.inner.clock.now(), as_of: Some(then) };
+        self.read(&table, &key.into(), &selection, moment)
+    }
+
+    fn read(
+        &self,
+        table: &TableState,
+        key: &RowKey<'_>,
+        selection: &Selection,
+        moment: Moment,
+    ) -> Result<Option<Row>> {
+        let place = table.place(key.values())?;
+        let entries = selection.families().count() + usize::from(selection.wants_loose());
+        if entries == 1 && moment.as_of.is_none() && !selection.wants_loose() {
+            // One entry is of one moment by itself, unless the rest of the row is needed after all.
+            let mut loader = Loader::new(&*self.inner.store, table, &place, moment);
+            if loader.has_any(selection)? {
+                return loader.row(selection);
+            }
+        }
+        let snapshot = self.inner.store.snapshot()?;
+        Loader::new(&*snapshot, table, &place, moment).row(selection)
+    }
+
+    /// Many rows, in the order of their keys here, all of one moment. All columns, or those named.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, TableSchema, Write};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// people.write(Write::put(2).set("name", "Ann"))?;
+    /// let found = people.multi_get([1, 2], None)?;
+    /// assert!(found[0].is_none() && found[1].is_some());
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn multi_get<'k, K: Into<RowKey<'k>>>(
+        &self,
+        keys: impl IntoIterator<Item = K>,
+        columns: Option<&[&str]>,
+    ) -> Result<Vec<Option<Row>>> {
+        let table = self.state()?;
+        let selection = match columns {
+            None => Selection::all(&table),
+            Some(names) => Selection::of(&table, names.iter().copied()),
+        };
+        let moment = Moment::now(self.inner.clock.now());
+        let snapshot = self.inner.store.snapshot()?;
+        keys.into_iter()
+            .map(|key| {
+                let place = table.place(key.into().values())?;
+                Loader::new(&*snapshot, &table, &place, moment).row(&selection)
+            })
+            .collect()
+    }
+
+    /// The versions of a family in a row that are still kept, the present one first.
+    ///
+    /// ```
+    /// use stonecrop::{Database, Family, History, TableSchema, Write};
+    /// let family = Family::new("prices").column("price").history(History::Versions(3));
+    /// let items = Database::memory()
+    ///     .create_table(TableSchema::new("items", "id u64", "")?.family(family))?;
+    /// items.write(Write::put(1).set("price", 10))?;
+    /// assert_eq!(items.versions(1, "prices")?.len(), 1);
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn versions<'k>(&self, key: impl Into<RowKey<'k>>, family: &str) -> Result<Vec<Version>> {
+        let table = self.state()?;
+        let family = table
+            .family_named(family)
+            .ok_or_else(|| table.schema.problem(format!("there is no family {family:?}")))?;
+        let place = table.place(key.into().values())?;
+        let snapshot = self.inner.store.snapshot()?;
+        versions(&*snapshot, &table, &place, family, self.inner.clock.now())
+    }
+
+    /// Rows in the order of their keys, as they are at this moment.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, Scan, TableSchema, Write};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// people.write(Write::put(1).set("name", "Ann"))?;
+    /// for row in people.scan(Scan::all())? {
+    ///     println!("{:?}", row?.value("name"));
+    /// }
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn scan(&self, scan: Scan<'_>) -> Result<Rows> {
+        let table = self.state()?;
+        let moment = Moment::now(self.inner.clock.now());
+        scan.start(table, self.inner.store.snapshot()?, moment)
+    }
+
+    /// Deletes all rows at once. Their space is given back as compaction comes by.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, TableSchema, Write};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// people.write(Write::put(1).set("name", "Ann"))?;
+    /// people.truncate()?;
+    /// assert_eq!(people.get(1)?, None);
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn truncate(&self) -> Result<()> {
+        self.inner.writer.exclusively(|| {
+            let old = self.state()?;
+            // The rows of the old id belong to no table any more.
+            let mut new = self.inner.new_table(old.schema.clone())?;
+            new.version = old.version;
+            self.inner.store_table(&Arc::new(new), &[old.id])?;
+            Ok(())
+        })
+    }
+
+    /// Adds a family. Its columns must not be in use as undeclared ones.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, Family, TableSchema};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// people.add_family(Family::new("crm").column("name"))?;
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn add_family(&self, family: Family) -> Result<()> {
+        let columns: Vec<String> = family.columns().map(str::to_owned).collect();
+        self.alter(&columns, |schema| {
+            schema.families.push(family);
+            Ok(())
+        })
+    }
+
+    /// Adds a column to a family. It must not be in use as an undeclared one.
+    ///
+    /// ```
+    /// # use stonecrop::{ColumnType, Database, Family, TableSchema};
+    /// let schema = TableSchema::new("people", "id u64", "")?.family(Family::new("crm").column("name"));
+    /// let people = Database::memory().create_table(schema)?;
+    /// people.add_column("crm", "age", ColumnType::Int)?;
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn add_column(&self, family: &str, name: &str, column_type: ColumnType) -> Result<()> {
+        self.alter(&[name.to_owned()], |schema| {
+            let column = Column { name: name.to_owned(), column_type };
+            find_family(schema, family)?.columns.push(column);
+            Ok(())
+        })
+    }
+
+    /// Changes how long what is written to a family from now on is fresh, and kept after that; none
+    /// is for ever.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use stonecrop::{Database, Family, TableSchema};
+    /// let schema = TableSchema::new("people", "id u64", "")?.family(Family::new("crm").column("name"));
+    /// let people = Database::memory().create_table(schema)?;
+    /// people.set_lifetime("crm", Some(Duration::from_secs(60)), None)?;
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn set_lifetime(
+        &self,
+        family: &str,
+        ttl: Option<Duration>,
+        keep: Option<Duration>,
+    ) -> Result<()> {
+        self.alter(&[], |schema| {
+            let lifetime = &mut find_family(schema, family)?.lifetime;
+            (lifetime.ttl, lifetime.keep) = (ttl, keep);
+            Ok(())
+        })
+    }
+
+    fn alter(
+        &self,
+        declared: &[String],
+        change: impl FnOnce(&mut TableSchema) -> Result<()>,
+    ) -> Result<()> {
+        self.inner.writer.exclusively(|| {
+            let old = self.state()?;
+            let mut schema = old.schema.clone();
+            change(&mut schema)?;
+            let shards = self.inner.store.shards();
+            let activity = old.activity.clone();
+            let new = TableState::new(old.id, old.version + 1, schema, shards, activity)?;
+            self.check_unused(&old, declared)?;
+            self.inner.store_table(&Arc::new(new), &[])?;
+            Ok(())
+        })
+    }
+
+    /// That no row has these columns yet: they would no longer be found where they are.
+    fn check_unused(&self, table: &TableState, columns: &[String]) -> Result<()> {
+        if columns.is_empty() || !table.is_loose() {
+            return Ok(());
+        }
+        let prefix = family_prefix(table.id, LOOSE);
+        let shards = 0..=(self.inner.store.shards() - 1) as u8;
+        for shard in shards {
+            for entry in self.inner.store.scan_prefix(shard, &prefix, Direction::Forward)? {
+                let (key, _) = entry?;
+                let (_, name) = table.split_loose(key.get(PLACE..).unwrap_or_default())?;
+                if let Some(used) = columns.iter().find(|column| column.as_bytes() == name) {
+                    return Err(Error::Column {
+                        column: used.clone(),
+                        problem: "rows have it as an undeclared column; remove it from them first"
+                            .to_owned(),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn find_family<'s>(schema: &'s mut TableSchema, name: &str) -> Result<&'s mut Family> {
+    let missing = schema.problem(format!("there is no family {name:?}"));
+    schema.families.iter_mut().find(|family| family.name == name).ok_or(missing)
+}
+
+impl fmt::Debug for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Table").field(&self.name).finish()
+    }
+}

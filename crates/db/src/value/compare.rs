@@ -1,0 +1,116 @@
+//! Which of two values is the larger. Numbers compare by value, whatever their types.
+
+use std::cmp::Ordering;
+use std::str::FromStr;
+
+use bigdecimal::{BigDecimal, FromPrimitive};
+
+use super::Value;
+
+/// The order of two values; none where they can't be compared, as a text and a number.
+pub(crate) fn compare(a: &Value, b: &Value) -> Option<Ordering> {
+    use Value as V;
+    Some(match (a, b) {
+        (V::Null, V::Null) => Ordering::Equal,
+        (V::Bool(a), V::Bool(b)) => a.cmp(b),
+        (V::Int(a), V::Int(b)) => a.cmp(b),
+        (V::Float(a), V::Float(b)) => float_order(*a, *b),
+        (V::Decimal(a), V::Decimal(b)) => a.cmp(b),
+        (V::Int(_) | V::Float(_) | V::Decimal(_), V::Int(_) | V::Float(_) | V::Decimal(_)) => {
+            mixed_order(a, b)?
+        }
+        (V::String(a), V::String(b)) => a.cmp(b),
+        (V::Bytes(a), V::Bytes(b)) => a.cmp(b),
+        (V::Timestamp(a), V::Timestamp(b)) => a.cmp(b),
+        (V::Date(a), V::Date(b)) => a.cmp(b),
+        (V::Uuid(a), V::Uuid(b)) => a.0.cmp(&b.0),
+        (V::List(a), V::List(b)) => {
+            for (a, b) in a.iter().zip(b) {
+                match compare(a, b)? {
+                    Ordering::Equal => {}
+                    order => return Some(order),
+                }
+            }
+            a.len().cmp(&b.len())
+        }
+        // Maps and sets are equal or not; neither is the larger.
+        (V::Map(a), V::Map(b)) => {
+            let same = a.len() == b.len()
+                && a.iter().zip(b).all(|((a_name, a), (b_name, b))| {
+                    a_name == b_name && compare(a, b) == Some(Ordering::Equal)
+                });
+            return same.then_some(Ordering::Equal);
+        }
+        (V::StringSet(a), V::StringSet(b)) => return (a == b).then_some(Ordering::Equal),
+        (V::NumberSet(a), V::NumberSet(b)) => return (a == b).then_some(Ordering::Equal),
+        (V::BytesSet(a), V::BytesSet(b)) => return (a == b).then_some(Ordering::Equal),
+        _ => return None,
+    })
+}
+
+/// As in keys: -0 is +0, and NaN is one value above infinity.
+fn float_order(a: f64, b: f64) -> Ordering {
+    a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
+}
+
+fn mixed_order(a: &Value, b: &Value) -> Option<Ordering> {
+    for (value, order) in [(a, Ordering::Less), (b, Ordering::Greater)] {
+        if let Value::Float(float) = value
+            && !float.is_finite()
+        {
+            let low = *float == f64::NEG_INFINITY;
+            return Some(if low { order } else { order.reverse() });
+        }
+    }
+    Some(exact(a)?.cmp(&exact(b)?))
+}
+
+/// A finite number, exactly.
+pub(super) fn exact(value: &Value) -> Option<BigDecimal> {
+    match value {
+        Value::Int(value) => Some(BigDecimal::from(*value)),
+        Value::Float(value) => BigDecimal::from_f64(*value),
+        Value::Decimal(value) => BigDecimal::from_str(&value.to_string()).ok(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decimal(text: &str) -> Value {
+        Value::Decimal(text.parse().unwrap())
+    }
+
+    #[test]
+    fn numbers_of_different_types_compare_by_value() {
+        let ascending = [
+            Value::Float(f64::NEG_INFINITY),
+            decimal("-1e100"),
+            Value::Int(i64::MIN),
+            Value::Float(-0.5),
+            decimal("0.1"),
+            // The float nearest to 0.1 is a little above it.
+            Value::Float(0.1),
+            Value::Int(9_007_199_254_740_993),
+            decimal("9007199254740993.5"),
+            Value::Float(9_007_199_254_740_994.0),
+            Value::Float(f64::INFINITY),
+            Value::Float(f64::NAN),
+        ];
+        for (i, a) in ascending.iter().enumerate() {
+            for (j, b) in ascending.iter().enumerate() {
+                assert_eq!(compare(a, b), Some(i.cmp(&j)), "{a:?} and {b:?}");
+            }
+        }
+        assert_eq!(compare(&Value::Int(5), &decimal("5.00")), Some(Ordering::Equal));
+        assert_eq!(compare(&Value::Float(0.0), &Value::Float(-0.0)), Some(Ordering::Equal));
+    }
+
+    #[test]
+    fn values_of_different_kinds_do_not_compare() {
+        assert_eq!(compare(&"1".into(), &Value::Int(1)), None);
+        assert_eq!(compare(&Value::Null, &Value::Int(1)), None);
+    }
+}

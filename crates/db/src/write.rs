@@ -1,0 +1,200 @@
+//! What is asked of a row, before it is known what the row holds.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::clock::Timestamp;
+use crate::condition::Condition;
+use crate::key::RowKey;
+use crate::value::Value;
+
+/// One change of one row.
+///
+/// ```
+/// use stonecrop::{Condition, Database, TableSchema, Value, Write};
+/// let stock = Database::memory().create_table(TableSchema::new("stock", "item string", "")?)?;
+/// stock.write(Write::put("apple").set("count", 10).set("tags", vec![Value::from("fruit")]))?;
+/// stock.write(
+///     Write::put("apple").add("count", -3).append("tags", ["red"]).when(Condition::ge("count", 3)),
+/// )?;
+/// assert_eq!(stock.get("apple")?.unwrap().value("count"), Some(&7.into()));
+/// # Ok::<(), stonecrop::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Write<'a> {
+    pub(crate) key: RowKey<'a>,
+    pub(crate) kind: WriteKind,
+    pub(crate) changes: Vec<(Cow<'a, str>, Change)>,
+    pub(crate) condition: Option<Condition>,
+    pub(crate) written_at: Option<Timestamp>,
+    pub(crate) ttl: Option<Duration>,
+    pub(crate) keep: Option<Duration>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WriteKind {
+    /// What is not named stays.
+    Put,
+    /// What is not named goes.
+    Replace,
+    /// All goes.
+    Delete,
+}
+
+/// What happens to a column.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Change {
+    Set(Value),
+    Remove,
+    /// Adds to a number; one that is not there counts as zero.
+    Add(Value),
+    /// Adds to the end of a list; one that is not there counts as empty.
+    Append(Vec<Value>),
+    /// Sets fields of a map; one that is not there counts as empty.
+    Merge(BTreeMap<String, Value>),
+}
+
+impl<'a> Write<'a> {
+    fn new(key: impl Into<RowKey<'a>>, kind: WriteKind) -> Self {
+        Write {
+            key: key.into(),
+            kind,
+            changes: Vec::new(),
+            condition: None,
+            written_at: None,
+            ttl: None,
+            keep: None,
+        }
+    }
+
+    /// Writes the columns that are named and keeps all others. A row that is not there is made.
+    ///
+    /// ```
+    /// stonecrop::Write::put(("acme", 7)).set("name", "Ann").remove("phone");
+    /// ```
+    pub fn put(key: impl Into<RowKey<'a>>) -> Self {
+        Self::new(key, WriteKind::Put)
+    }
+
+    /// Makes the row exactly what is named: all other columns go.
+    ///
+    /// ```
+    /// stonecrop::Write::replace(("acme", 7)).set("name", "Ann");
+    /// ```
+    pub fn replace(key: impl Into<RowKey<'a>>) -> Self {
+        Self::new(key, WriteKind::Replace)
+    }
+
+    /// Deletes the row, if it is there.
+    ///
+    /// ```
+    /// stonecrop::Write::delete(("acme", 7));
+    /// ```
+    pub fn delete(key: impl Into<RowKey<'a>>) -> Self {
+        Self::new(key, WriteKind::Delete)
+    }
+
+    fn change(mut self, column: impl Into<Cow<'a, str>>, change: Change) -> Self {
+        self.changes.push((column.into(), change));
+        self
+    }
+
+    /// Sets a column to a value.
+    ///
+    /// ```
+    /// stonecrop::Write::put(1).set("name", "Ann").set("age", 41);
+    /// ```
+    pub fn set(self, column: impl Into<Cow<'a, str>>, value: impl Into<Value>) -> Self {
+        self.change(column, Change::Set(value.into()))
+    }
+
+    /// Removes a column, if it is there.
+    ///
+    /// ```
+    /// stonecrop::Write::put(1).remove("phone");
+    /// ```
+    pub fn remove(self, column: impl Into<Cow<'a, str>>) -> Self {
+        self.change(column, Change::Remove)
+    }
+
+    /// Adds to a number, or subtracts; a column that is not there counts as zero.
+    ///
+    /// ```
+    /// stonecrop::Write::put(1).add("visits", 1);
+    /// ```
+    pub fn add(self, column: impl Into<Cow<'a, str>>, number: impl Into<Value>) -> Self {
+        self.change(column, Change::Add(number.into()))
+    }
+
+    /// Adds values to the end of a list; a column that is not there counts as empty.
+    ///
+    /// ```
+    /// stonecrop::Write::put(1).append("tags", ["new", "hot"]);
+    /// ```
+    pub fn append<V: Into<Value>>(
+        self,
+        column: impl Into<Cow<'a, str>>,
+        values: impl IntoIterator<Item = V>,
+    ) -> Self {
+        self.change(column, Change::Append(values.into_iter().map(Into::into).collect()))
+    }
+
+    /// Sets fields of a map and keeps its others; a column that is not there counts as empty.
+    ///
+    /// ```
+    /// stonecrop::Write::put(1).merge("settings", [("theme", "dark")]);
+    /// ```
+    pub fn merge<N: Into<String>, V: Into<Value>>(
+        self,
+        column: impl Into<Cow<'a, str>>,
+        fields: impl IntoIterator<Item = (N, V)>,
+    ) -> Self {
+        let fields = fields.into_iter().map(|(name, value)| (name.into(), value.into()));
+        self.change(column, Change::Merge(fields.collect()))
+    }
+
+    /// Only if this is true of the row as it is.
+    ///
+    /// ```
+    /// use stonecrop::{Condition, Write};
+    /// Write::put(1).set("name", "Ann").when(Condition::NotExists);
+    /// ```
+    pub fn when(mut self, condition: Condition) -> Self {
+        self.condition = Some(condition);
+        self
+    }
+
+    /// As of this time rather than of now. What is stored with a later time stays as it is.
+    ///
+    /// ```
+    /// use stonecrop::{Timestamp, Write};
+    /// Write::put(1).set("name", "Ann").written_at(Timestamp::from_micros(1_800_000_000_000_000));
+    /// ```
+    pub fn written_at(mut self, time: Timestamp) -> Self {
+        self.written_at = Some(time);
+        self
+    }
+
+    /// Fresh for so long, whatever the family says.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// stonecrop::Write::put(1).set("name", "Ann").ttl(Duration::from_secs(60));
+    /// ```
+    pub fn ttl(mut self, ttl: Duration) -> Self {
+        self.ttl = Some(ttl);
+        self
+    }
+
+    /// Kept for so long after it was fresh, whatever the family says.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// stonecrop::Write::put(1).set("name", "Ann").keep(Duration::from_secs(60));
+    /// ```
+    pub fn keep(mut self, keep: Duration) -> Self {
+        self.keep = Some(keep);
+        self
+    }
+}
