@@ -32,6 +32,13 @@ pub(crate) struct Operation {
     pub(crate) value: Option<Bytes>,
 }
 
+impl Operation {
+    /// The bytes of the key and the value.
+    pub(crate) fn size(&self) -> usize {
+        self.key.len() + self.value.as_ref().map_or(0, Bytes::len)
+    }
+}
+
 impl Batch {
     /// An empty batch.
     ///

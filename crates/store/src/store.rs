@@ -100,6 +100,9 @@ pub trait Store: Read {
     /// A view of all shards at one moment, which later writes do not change.
     fn snapshot(&self) -> Result<Box<dyn Read>>;
 
+    /// About how many bytes a shard takes: its files, or its entries where they are in memory.
+    fn approximate_size(&self, shard: u8) -> Result<u64>;
+
     /// Makes every write so far survive a power cut.
     fn sync(&self) -> Result<()>;
 

@@ -4,7 +4,9 @@ use std::fmt;
 use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::time::Duration;
 
 use bytes::Bytes;
 use fjall::compaction::filter::{
@@ -14,6 +16,7 @@ use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable, Sn
 
 use crate::batch::{Batch, check_shard};
 use crate::engine::folder::{Commits, Folder};
+use crate::engine::space::{self, Space};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::{Options, Retention};
 use crate::scan::{Direction, KeyRange, Scan};
@@ -23,6 +26,8 @@ const ENGINE: &str = "fjall";
 /// Holds the number of the last commit, written with every batch.
 const META: &str = "meta";
 const LAST_COMMIT: &[u8] = b"last commit";
+/// How often a flush looks whether it is done.
+const FLUSH_POLL: Duration = Duration::from_millis(1);
 
 /// A store in a folder.
 ///
@@ -36,19 +41,35 @@ const LAST_COMMIT: &[u8] = b"last commit";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct FjallStore {
-    path: PathBuf,
-    shard_count: u16,
-    /// None when closed.
+    folder: Folder,
+    options: Options,
+    /// None when closed, or when it could not be opened again.
     engine: RwLock<Option<Engine>>,
-    /// Held over a commit and the record of it, so that both happen in one order.
+    /// Held over a commit and the record of it, so that both happen in one order. Who takes both
+    /// locks takes this one first.
     writer: Mutex<Writer>,
+    /// Held by every snapshot and scan: while there is one, the engine can't be opened again.
+    views: Arc<()>,
+    closed: AtomicBool,
 }
 
 struct Writer {
+    space: Space,
+    /// Why the engine takes no more writes.
+    failure: Option<Failure>,
     /// The number of the last commit.
     committed: u64,
     /// The number of the last one that is known to be on disk.
     synced: Commits,
+}
+
+/// After a failed write the engine takes no more.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Failure {
+    /// The disk was full: the journal is whole, and with room the engine can be opened again.
+    Full,
+    /// What is on disk is not known: only whoever opens the store anew can tell.
+    Unknown,
 }
 
 struct Engine {
@@ -68,43 +89,97 @@ impl FjallStore {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
-        let path = path.as_ref();
-        let folder = Folder::open(path, ENGINE, options.shards)?;
-        // fjall asserts some of what it reads from a journal, so a damaged one can be a panic.
-        let engine = catch_unwind(AssertUnwindSafe(|| Engine::open(&folder, options)))
-            .map_err(|_| damaged(path, "its journal can't be read"))?
-            .map_err(|error| open_error(path, error))?;
+        let folder = Folder::open(path.as_ref(), ENGINE, options.shards)?;
         let synced = folder.commits()?;
-        let committed = engine.last_commit(path, synced.last())?;
+        let engine = Engine::open(&folder, options)?;
+        let committed = engine.last_commit(folder.path(), synced.last())?;
+        let writer = Writer { space: Space::default(), failure: None, committed, synced };
         Ok(FjallStore {
-            path: path.to_owned(),
-            shard_count: folder.shards,
+            folder,
+            options: options.clone(),
             engine: RwLock::new(Some(engine)),
-            writer: Mutex::new(Writer { committed, synced }),
+            writer: Mutex::new(writer),
+            views: Arc::default(),
+            closed: AtomicBool::new(false),
         })
     }
 
     /// The engine, for as long as the guard lives; closing waits for it.
     fn engine(&self) -> Result<EngineGuard<'_>> {
         let guard = self.engine.read().unwrap_or_else(PoisonError::into_inner);
-        if guard.is_none() {
+        if guard.is_some() {
+            return Ok(EngineGuard(guard));
+        }
+        if self.closed.load(Ordering::Acquire) {
             return Err(Error::closed());
         }
-        Ok(EngineGuard(guard))
+        let message = "the disk was full, and the engine could not be opened again; the next write \
+                       tries once more";
+        Err(Error::new(ErrorKind::Full, message))
     }
 
     fn view(&self) -> Result<View> {
         let guard = self.engine()?;
         let engine = guard.get()?;
         Ok(View {
-            path: self.path.clone(),
+            path: self.folder.path().to_owned(),
             snapshot: engine.database.snapshot(),
             shards: engine.shards.clone(),
+            token: self.views.clone(),
         })
     }
 
+    /// The writer, of an engine that takes writes.
+    fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        match writer.failure {
+            None => {}
+            Some(Failure::Unknown) => return Err(self.error(fjall::Error::Poisoned)),
+            Some(Failure::Full) => self.reopen(&mut writer)?,
+        }
+        Ok(writer)
+    }
+
+    /// Opens the engine again after the disk was full.
+    fn reopen(&self, writer: &mut Writer) -> Result<()> {
+        space::check(self.folder.path())?;
+        let mut engine = self.engine.write().unwrap_or_else(PoisonError::into_inner);
+        if self.closed.load(Ordering::Acquire) {
+            return Err(Error::closed());
+        }
+        if Arc::strong_count(&self.views) > 1 {
+            let message = "the disk was full; writes go on once the scans that are open have ended";
+            return Err(Error::new(ErrorKind::Full, message));
+        }
+        // The files can be opened only once at a time.
+        drop(engine.take());
+        let opened = Engine::open(&self.folder, &self.options)?;
+        writer.committed = opened.last_commit(self.folder.path(), writer.synced.last())?;
+        writer.failure = None;
+        *engine = Some(opened);
+        Ok(())
+    }
+
+    /// The error of a failed write, after which the engine takes no more.
+    fn failed(&self, writer: &mut Writer, cause: fjall::Error) -> Error {
+        let path = self.folder.path();
+        let full = match &cause {
+            fjall::Error::Io(cause) => cause.kind() == std::io::ErrorKind::StorageFull,
+            // Something in the background failed, and there is no word of what.
+            fjall::Error::Poisoned => space::is_scarce(path),
+            _ => false,
+        };
+        writer.failure = Some(if full { Failure::Full } else { Failure::Unknown });
+        if full {
+            let message =
+                format!("{}: the disk is full; make room, and writes go on", path.display());
+            return Error::new(ErrorKind::Full, message).with_cause(cause);
+        }
+        self.error(cause)
+    }
+
     fn error(&self, cause: fjall::Error) -> Error {
-        engine_error(&self.path, cause)
+        engine_error(self.folder.path(), cause)
     }
 }
 
@@ -126,7 +201,15 @@ fn shard_of(shards: &[Keyspace], shard: u8) -> Result<&Keyspace> {
 }
 
 impl Engine {
-    fn open(folder: &Folder, options: &Options) -> fjall::Result<Self> {
+    fn open(folder: &Folder, options: &Options) -> Result<Self> {
+        let path = folder.path();
+        // fjall asserts some of what it reads from a journal, so a damaged one can be a panic.
+        catch_unwind(AssertUnwindSafe(|| Self::open_files(folder, options)))
+            .map_err(|_| damaged(path, "its journal can't be read"))?
+            .map_err(|error| open_error(path, error))
+    }
+
+    fn open_files(folder: &Folder, options: &Options) -> fjall::Result<Self> {
         let retention = options.retention.clone();
         let factory: Arc<dyn Factory> = Arc::new(RetentionFactory { retention });
         let database = Database::builder(folder.engine())
@@ -170,21 +253,23 @@ impl Read for FjallStore {
 
 impl Store for FjallStore {
     fn shards(&self) -> u16 {
-        self.shard_count
+        self.folder.shards
     }
 
     fn write(&self, batch: Batch, durability: Durability) -> Result<()> {
-        let operations = batch.checked(self.shard_count)?;
+        let operations = batch.checked(self.folder.shards)?;
         if operations.is_empty() {
             return Ok(());
         }
-        let guard = self.engine()?;
-        let engine = guard.get()?;
         let mode = match durability {
             Durability::Sync => PersistMode::SyncAll,
             Durability::Buffered => PersistMode::Buffer,
         };
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writer = self.writer()?;
+        let guard = self.engine()?;
+        let engine = guard.get()?;
+        let bytes = operations.iter().map(|operation| operation.size() as u64).sum();
+        writer.space.take(self.folder.path(), bytes, engine.database.write_buffer_size())?;
         let mut batch = engine.database.batch().durability(Some(mode));
         for operation in operations {
             let shard = guard.shard(operation.shard)?;
@@ -195,7 +280,7 @@ impl Store for FjallStore {
         }
         let number = writer.committed + 1;
         batch.insert(&engine.meta, LAST_COMMIT, number.to_be_bytes());
-        batch.commit().map_err(|error| self.error(error))?;
+        batch.commit().map_err(|error| self.failed(&mut writer, error))?;
         writer.committed = number;
         match durability {
             Durability::Sync => writer.synced.record(number),
@@ -207,19 +292,29 @@ impl Store for FjallStore {
         Ok(Box::new(self.view()?))
     }
 
+    fn approximate_size(&self, shard: u8) -> Result<u64> {
+        Ok(self.engine()?.shard(shard)?.disk_space())
+    }
+
     fn sync(&self) -> Result<()> {
+        let mut writer = self.writer()?;
         let guard = self.engine()?;
-        let engine = guard.get()?;
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        engine.database.persist(PersistMode::SyncAll).map_err(|error| self.error(error))?;
+        let persisted = guard.get()?.database.persist(PersistMode::SyncAll);
+        persisted.map_err(|error| self.failed(&mut writer, error))?;
         let committed = writer.committed;
         writer.synced.record(committed)
     }
 
     fn flush(&self) -> Result<()> {
         let guard = self.engine()?;
-        for shard in guard.get()?.shards.iter() {
-            shard.rotate_memtable_and_wait().map_err(|error| self.error(error))?;
+        let Engine { database, shards, .. } = guard.get()?;
+        for shard in shards.iter() {
+            shard.rotate_memtable().map_err(|error| self.error(error))?;
+            while shard.sealed_memtable_count() > 0 {
+                // Where the work in the background has failed, this says so.
+                database.persist(PersistMode::Buffer).map_err(|error| self.error(error))?;
+                std::thread::park_timeout(FLUSH_POLL);
+            }
         }
         Ok(())
     }
@@ -247,10 +342,11 @@ impl Store for FjallStore {
     }
 
     fn close(&self) -> Result<()> {
-        if self.engine.read().unwrap_or_else(PoisonError::into_inner).is_none() {
+        if self.closed.load(Ordering::Acquire) {
             return Ok(());
         }
         let synced = self.sync();
+        self.closed.store(true, Ordering::Release);
         drop(self.engine.write().unwrap_or_else(PoisonError::into_inner).take());
         synced
     }
@@ -258,7 +354,7 @@ impl Store for FjallStore {
 
 impl fmt::Debug for FjallStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FjallStore").field("path", &self.path).finish_non_exhaustive()
+        f.debug_struct("FjallStore").field("path", &self.folder.path()).finish_non_exhaustive()
     }
 }
 
@@ -267,6 +363,7 @@ struct View {
     path: PathBuf,
     snapshot: Snapshot,
     shards: Arc<[Keyspace]>,
+    token: Arc<()>,
 }
 
 impl Read for View {
@@ -281,7 +378,7 @@ impl Read for View {
             return Ok(Scan::empty());
         }
         let entries = self.snapshot.range::<Bytes, _>(keyspace, bounds(range));
-        Ok(scan(self.path.clone(), entries, direction))
+        Ok(scan((self.path.clone(), self.token.clone()), entries, direction))
     }
 }
 
@@ -289,10 +386,11 @@ fn bounds(range: KeyRange) -> (Bound<Bytes>, Bound<Bytes>) {
     (Bound::Included(range.start), range.end.map_or(Bound::Unbounded, Bound::Excluded))
 }
 
-fn scan(path: PathBuf, entries: fjall::Iter, direction: Direction) -> Scan {
+/// The token lives as long as the scan does.
+fn scan(held: (PathBuf, Arc<()>), entries: fjall::Iter, direction: Direction) -> Scan {
     let entry = move |guard: fjall::Guard| match guard.into_inner() {
         Ok((key, value)) => Ok((key.into(), value.into())),
-        Err(error) => Err(engine_error(&path, error)),
+        Err(error) => Err(engine_error(&held.0, error)),
     };
     match direction {
         Direction::Forward => Scan::new(entries.map(entry)),

@@ -61,6 +61,10 @@ impl Folder {
         Ok(Folder { path: path.to_owned(), shards })
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Where the engine's own files are.
     pub(crate) fn engine(&self) -> PathBuf {
         self.path.join("engine")

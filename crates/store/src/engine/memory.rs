@@ -96,6 +96,10 @@ impl Store for MemoryStore {
         Ok(Box::new(self.view()?))
     }
 
+    fn approximate_size(&self, shard: u8) -> Result<u64> {
+        Ok(bytes_of(self.view()?.shard(shard)?))
+    }
+
     fn sync(&self) -> Result<()> {
         self.view().map(drop)
     }
@@ -115,10 +119,9 @@ impl Store for MemoryStore {
 
     fn stats(&self) -> Result<Stats> {
         let shards = self.view()?.shards;
-        let entries = shards.iter().flat_map(Map::iter);
         Ok(Stats {
             entries: shards.iter().map(|map| map.len() as u64).sum(),
-            memory_bytes: entries.map(|(key, value)| (key.len() + value.len()) as u64).sum(),
+            memory_bytes: shards.iter().map(bytes_of).sum(),
             ..Stats::default()
         })
     }
@@ -127,6 +130,10 @@ impl Store for MemoryStore {
         *self.shards.write().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(())
     }
+}
+
+fn bytes_of(map: &Map) -> u64 {
+    map.iter().map(|(key, value)| (key.len() + value.len()) as u64).sum()
 }
 
 impl fmt::Debug for MemoryStore {

@@ -3,3 +3,4 @@
 pub(crate) mod fjall;
 pub(crate) mod folder;
 pub(crate) mod memory;
+pub(crate) mod space;

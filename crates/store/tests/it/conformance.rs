@@ -265,3 +265,18 @@ fn readers_never_see_half_a_batch() {
         });
     }
 }
+
+#[test]
+fn the_size_of_a_shard_grows_with_what_is_in_it() {
+    for engine in ENGINES {
+        let mut fixture = Fixture::new(engine, 2);
+        for number in 0..1_000_u32 {
+            fixture.put(1, &number.to_be_bytes(), &[number as u8; 100]);
+        }
+        fixture.bring(State::Flushed);
+        let [empty, full] = [0, 1].map(|shard| fixture.store.approximate_size(shard).unwrap());
+        assert!(full > empty + 1_000, "{engine:?}: {empty} and {full}");
+        let error = fixture.store.approximate_size(2).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+    }
+}
