@@ -69,3 +69,8 @@ pub use table::Table;
 pub use value::{ColumnType, Value};
 pub use write::Write;
 pub use writer::{Durability, Outcome, Receipt};
+
+// The Rust code of the README is tested with the examples.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

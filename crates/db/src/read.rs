@@ -90,8 +90,8 @@ impl Selection {
         self.all || !self.loose.is_empty()
     }
 
-    fn wants_name(&self, name: &str) -> bool {
-        self.all || self.loose.iter().any(|wanted| **wanted == *name)
+    fn wants_name(&self, name: &[u8]) -> bool {
+        self.all || self.loose.iter().any(|wanted| wanted.as_bytes() == name)
     }
 }
 
@@ -105,7 +105,7 @@ pub(crate) struct Entries {
 struct Entry {
     family: u16,
     /// The name of a loose column; empty for a declared family.
-    name: Arc<str>,
+    name: Bytes,
     header: Header,
     value: Bytes,
 }
@@ -130,18 +130,12 @@ impl Entries {
         &mut self,
         table: &TableState,
         family: u16,
-        name: &[u8],
+        name: Bytes,
         value: Bytes,
         moment: Moment,
     ) -> Result<()> {
         let (header, _) = Header::read(&value).map_err(|problem| table.corrupt(problem))?;
         if moment.shows(&header) {
-            let name = match name {
-                [] => Arc::default(),
-                name => std::str::from_utf8(name)
-                    .map_err(|_| table.corrupt("a column name that is not UTF-8"))?
-                    .into(),
-            };
             self.list.push(Entry { family, name, header, value });
         }
         Ok(())
@@ -150,7 +144,7 @@ impl Entries {
     /// When a column was written, and the bytes of its value.
     fn find(&self, table: &TableState, name: &str) -> Result<Option<(&Header, &[u8])>> {
         let Some(column) = table.column(name) else {
-            let loose = self.list.iter().find(|e| e.family == LOOSE && *e.name == *name);
+            let loose = self.list.iter().find(|e| e.family == LOOSE && e.name == name);
             return Ok(loose.map(|entry| (&entry.header, entry.columns())));
         };
         let Some(entry) = self.list.iter().find(|entry| entry.family == column.family) else {
@@ -184,7 +178,9 @@ impl Entries {
             if entry.family == LOOSE {
                 // The one without a name only says that the row is there.
                 if !entry.name.is_empty() && selection.wants_name(&entry.name) {
-                    columns.push((entry.name.clone(), cell(&entry.header, entry.columns())?));
+                    let name = std::str::from_utf8(&entry.name)
+                        .map_err(|_| corrupt("a column name that is not UTF-8"))?;
+                    columns.push((name.into(), cell(&entry.header, entry.columns())?));
                 }
                 continue;
             }
@@ -211,7 +207,9 @@ pub(crate) struct Loader<'r> {
     place: &'r Place,
     moment: Moment,
     entries: Entries,
-    /// The families that were read; [`LOOSE`] for all loose columns.
+    /// The families that were read by somebody else; [`LOOSE`] for all loose columns.
+    given: &'r [u16],
+    /// Those that were read here.
     loaded: Vec<u16>,
 }
 
@@ -222,8 +220,7 @@ impl<'r> Loader<'r> {
         place: &'r Place,
         moment: Moment,
     ) -> Self {
-        let (entries, loaded) = (Entries::default(), Vec::new());
-        Loader { source, table, place, moment, entries, loaded }
+        Self::with(source, table, place, moment, Entries::default(), &[])
     }
 
     /// A row of which some families were read already.
@@ -233,9 +230,9 @@ impl<'r> Loader<'r> {
         place: &'r Place,
         moment: Moment,
         entries: Entries,
-        loaded: &[u16],
+        given: &'r [u16],
     ) -> Self {
-        Loader { source, table, place, moment, entries, loaded: loaded.to_vec() }
+        Loader { source, table, place, moment, entries, given, loaded: Vec::new() }
     }
 
     pub(crate) fn into_entries(self) -> Entries {
@@ -265,7 +262,7 @@ impl<'r> Loader<'r> {
     }
 
     fn load(&mut self, family: u16) -> Result<()> {
-        if self.loaded.contains(&family) {
+        if self.given.contains(&family) || self.loaded.contains(&family) {
             return Ok(());
         }
         self.loaded.push(family);
@@ -276,7 +273,7 @@ impl<'r> Loader<'r> {
         let key = entry_key(table.id, family, &place.bytes, "");
         if let Some(value) = self.source.get(place.shard, &key)? {
             let before = self.entries.list.len();
-            self.entries.push(table, family, b"", value, self.moment)?;
+            self.entries.push(table, family, Bytes::new(), value, self.moment)?;
             if self.entries.list.len() > before {
                 return Ok(());
             }
@@ -294,7 +291,7 @@ impl<'r> Loader<'r> {
         let prefix = loose_prefix(self.table, &self.place.bytes);
         for entry in self.source.scan_prefix(self.place.shard, &prefix, Direction::Forward)? {
             let (key, value) = entry?;
-            let name = key.get(prefix.len()..).unwrap_or_default();
+            let name = key.slice(prefix.len().min(key.len())..);
             self.entries.push(self.table, LOOSE, name, value, self.moment)?;
         }
         Ok(())
@@ -307,7 +304,7 @@ impl<'r> Loader<'r> {
             let (header, value) = version?;
             if header.written_at <= then {
                 if header.is_visible(then) {
-                    self.entries.list.push(Entry { family, name: Arc::default(), header, value });
+                    self.entries.list.push(Entry { family, name: Bytes::new(), header, value });
                 }
                 break;
             }

@@ -452,7 +452,7 @@ impl Stream {
     fn take(&mut self, table: &TableState, moment: Moment, entries: &mut Entries) -> Result<()> {
         if let Some(head) = &mut self.head {
             let value = std::mem::take(&mut head.value);
-            entries.push(table, self.family, &head.name, value, moment)?;
+            entries.push(table, self.family, head.name.clone(), value, moment)?;
         }
         self.advance(table)
     }

@@ -91,8 +91,7 @@ pub use types::uuid::{Uuid, UuidV1};
 pub use types::varint::Var;
 pub use value::Value;
 
-// The Rust code of the two READMEs is tested with the examples.
+// The Rust code of the README is tested with the examples.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-#[doc = include_str!("../../../README.md")]
 mod readme {}

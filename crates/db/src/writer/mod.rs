@@ -229,7 +229,8 @@ impl Writer {
         for (waiting, answer) in group.waiting.drain(..).zip(answers) {
             let answer = match &committed {
                 Ok(()) => answer.map(|writes| Receipt { durability, writes }),
-                Err(cause) => answer.and_then(|_| Err(Error::commit(cause))),
+                // A condition may have failed of what was not committed, so that is no answer.
+                Err(cause) => Err(Error::commit(cause)),
             };
             waiting.ticket.set(TicketState::Done(answer));
         }

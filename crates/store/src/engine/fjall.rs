@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
@@ -42,6 +42,7 @@ const FLUSH_POLL: Duration = Duration::from_millis(1);
 /// ```
 pub struct FjallStore {
     folder: Folder,
+    path: Arc<Path>,
     options: Options,
     /// None when closed, or when it could not be opened again.
     engine: RwLock<Option<Engine>>,
@@ -95,6 +96,7 @@ impl FjallStore {
         let committed = engine.last_commit(folder.path(), synced.last())?;
         let writer = Writer { space: Space::default(), failure: None, committed, synced };
         Ok(FjallStore {
+            path: folder.path().into(),
             folder,
             options: options.clone(),
             engine: RwLock::new(Some(engine)),
@@ -122,7 +124,7 @@ impl FjallStore {
         let guard = self.engine()?;
         let engine = guard.get()?;
         Ok(View {
-            path: self.folder.path().to_owned(),
+            path: self.path.clone(),
             snapshot: engine.database.snapshot(),
             shards: engine.shards.clone(),
             token: self.views.clone(),
@@ -142,7 +144,7 @@ impl FjallStore {
 
     /// Opens the engine again after the disk was full.
     fn reopen(&self, writer: &mut Writer) -> Result<()> {
-        space::check(self.folder.path())?;
+        space::check(&self.path)?;
         let mut engine = self.engine.write().unwrap_or_else(PoisonError::into_inner);
         if self.closed.load(Ordering::Acquire) {
             return Err(Error::closed());
@@ -154,7 +156,7 @@ impl FjallStore {
         // The files can be opened only once at a time.
         drop(engine.take());
         let opened = Engine::open(&self.folder, &self.options)?;
-        writer.committed = opened.last_commit(self.folder.path(), writer.synced.last())?;
+        writer.committed = opened.last_commit(&self.path, writer.synced.last())?;
         writer.failure = None;
         *engine = Some(opened);
         Ok(())
@@ -162,7 +164,7 @@ impl FjallStore {
 
     /// The error of a failed write, after which the engine takes no more.
     fn failed(&self, writer: &mut Writer, cause: fjall::Error) -> Error {
-        let path = self.folder.path();
+        let path = &self.path;
         let full = match &cause {
             fjall::Error::Io(cause) => cause.kind() == std::io::ErrorKind::StorageFull,
             // Something in the background failed, and there is no word of what.
@@ -179,7 +181,7 @@ impl FjallStore {
     }
 
     fn error(&self, cause: fjall::Error) -> Error {
-        engine_error(self.folder.path(), cause)
+        engine_error(&self.path, cause)
     }
 }
 
@@ -269,7 +271,7 @@ impl Store for FjallStore {
         let guard = self.engine()?;
         let engine = guard.get()?;
         let bytes = operations.iter().map(|operation| operation.size() as u64).sum();
-        writer.space.take(self.folder.path(), bytes, engine.database.write_buffer_size())?;
+        writer.space.take(&self.path, bytes, engine.database.write_buffer_size())?;
         let mut batch = engine.database.batch().durability(Some(mode));
         for operation in operations {
             let shard = guard.shard(operation.shard)?;
@@ -354,13 +356,13 @@ impl Store for FjallStore {
 
 impl fmt::Debug for FjallStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FjallStore").field("path", &self.folder.path()).finish_non_exhaustive()
+        f.debug_struct("FjallStore").field("path", &self.path).finish_non_exhaustive()
     }
 }
 
 /// All shards at one moment.
 struct View {
-    path: PathBuf,
+    path: Arc<Path>,
     snapshot: Snapshot,
     shards: Arc<[Keyspace]>,
     token: Arc<()>,
@@ -387,7 +389,7 @@ fn bounds(range: KeyRange) -> (Bound<Bytes>, Bound<Bytes>) {
 }
 
 /// The token lives as long as the scan does.
-fn scan(held: (PathBuf, Arc<()>), entries: fjall::Iter, direction: Direction) -> Scan {
+fn scan(held: (Arc<Path>, Arc<()>), entries: fjall::Iter, direction: Direction) -> Scan {
     let entry = move |guard: fjall::Guard| match guard.into_inner() {
         Ok((key, value)) => Ok((key.into(), value.into())),
         Err(error) => Err(engine_error(&held.0, error)),
