@@ -12,6 +12,9 @@ use bytes::Bytes;
 use fjall::compaction::filter::{
     CompactionFilter, CompactionFilterResult, Context, Factory, ItemAccessor, Verdict,
 };
+use fjall::config::{
+    BlockSizePolicy, HashRatioPolicy, PartitioningPolicy, PinningPolicy, RestartIntervalPolicy,
+};
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable, Snapshot};
 
 use crate::batch::{Batch, check_shard};
@@ -220,7 +223,7 @@ impl Engine {
                 (keyspace != META).then(|| factory.clone())
             }))
             .open()?;
-        let keyspace = |name: &str| database.keyspace(name, KeyspaceCreateOptions::default);
+        let keyspace = |name: &str| database.keyspace(name, keyspace_options);
         let shards = (0..folder.shards).map(|shard| keyspace(&format!("shard-{shard:03}")));
         let shards = shards.collect::<fjall::Result<_>>()?;
         let meta = keyspace(META)?;
@@ -238,6 +241,19 @@ impl Engine {
         let lost = format!("{acknowledged} commits were acknowledged, and it ends after {found}");
         Err(damaged(path, &lost))
     }
+}
+
+/// What reads cost least with; docs/decisions/0003-engine-options.md has the measurements. Indexes
+/// and filters stay in memory: about 1.5% of what is stored.
+fn keyspace_options() -> KeyspaceCreateOptions {
+    KeyspaceCreateOptions::default()
+        .data_block_size_policy(BlockSizePolicy::all(16 << 10))
+        .data_block_restart_interval_policy(RestartIntervalPolicy::all(8))
+        .data_block_hash_ratio_policy(HashRatioPolicy::all(1.0))
+        .index_block_partitioning_policy(PartitioningPolicy::all(false))
+        .index_block_pinning_policy(PinningPolicy::all(true))
+        .filter_block_partitioning_policy(PartitioningPolicy::all(false))
+        .filter_block_pinning_policy(PinningPolicy::all(true))
 }
 
 impl Read for FjallStore {
@@ -309,8 +325,9 @@ impl Store for FjallStore {
 
     fn flush(&self) -> Result<()> {
         let guard = self.engine()?;
-        let Engine { database, shards, .. } = guard.get()?;
-        for shard in shards.iter() {
+        let Engine { database, shards, meta } = guard.get()?;
+        // A journal can go only when all that is in it has been flushed, the count of commits too.
+        for shard in shards.iter().chain([meta]) {
             shard.rotate_memtable().map_err(|error| self.error(error))?;
             while shard.sealed_memtable_count() > 0 {
                 // Where the work in the background has failed, this says so.
