@@ -32,7 +32,8 @@ pub(crate) struct TableState {
     partition_key: KeySchema,
     sort_key: Option<KeySchema>,
     shards: u16,
-    columns: HashMap<Arc<str>, DeclaredColumn>,
+    /// With a fast hash: every write looks up all of its columns.
+    columns: HashMap<Arc<str>, DeclaredColumn, foldhash::fast::RandomState>,
     /// The names of the columns, by family and id.
     names: Vec<Vec<Arc<str>>>,
     pub(crate) activity: Arc<Activity>,
@@ -131,7 +132,7 @@ impl TableState {
         };
         let partition_key = part(partition)?;
         let sort_key = if sort.is_empty() { None } else { Some(part(sort)?) };
-        let mut columns = HashMap::new();
+        let mut columns = HashMap::default();
         let mut names = Vec::new();
         for (family, declared) in (1..).zip(&schema.families) {
             let mut family_names = Vec::new();

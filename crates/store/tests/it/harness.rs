@@ -28,6 +28,14 @@ pub(crate) enum State {
 
 const STATES: [State; 4] = [State::Written, State::Flushed, State::Compacted, State::Reopened];
 
+/// In memory where there is such a place: these tests open thousands of stores, and none is about
+/// power cuts.
+fn folder() -> TempDir {
+    let memory = std::path::Path::new("/dev/shm");
+    let place = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+    tempfile::tempdir_in(place).unwrap()
+}
+
 /// A store of some engine, and how to open it again.
 pub(crate) struct Fixture {
     pub(crate) engine: Engine,
@@ -49,7 +57,7 @@ impl Fixture {
         let mut options = Options::default();
         options.shards = shards;
         options.retention = Arc::new(retention);
-        let folder = tempfile::tempdir().unwrap();
+        let folder = folder();
         let store = open(engine, &folder, &options);
         Fixture { engine, store, options, folder }
     }

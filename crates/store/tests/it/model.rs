@@ -88,7 +88,7 @@ fn apply(fixture: &mut Fixture, model: &mut Model, step: &Step) {
 
 #[test]
 fn every_engine_does_what_a_plain_map_does() {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(100);
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(500);
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     proptest!(config, |(steps in prop::collection::vec(step(), 1..60))| {
         for engine in ENGINES {
