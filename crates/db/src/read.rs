@@ -174,7 +174,10 @@ impl Entries {
                 fresh_until: header.fresh_until,
             })
         };
-        for entry in &self.list {
+        // Filters and scans take entries in as they need or meet them, not in the order of a row.
+        let mut entries: Vec<&Entry> = self.list.iter().collect();
+        entries.sort_by_key(|entry| (entry.family == LOOSE, entry.family, &entry.name));
+        for entry in entries {
             if entry.family == LOOSE {
                 // The one without a name only says that the row is there.
                 if !entry.name.is_empty() && selection.wants_name(&entry.name) {

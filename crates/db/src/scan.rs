@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use stonecrop_keys::{KeyRange as FieldRange, Predicate, Value as KeyValue};
 use stonecrop_store::{Direction, KeyRange, Read};
 
@@ -357,12 +357,11 @@ impl Rows {
     fn next_place(&mut self) -> Result<Option<Place>> {
         self.entries.clear();
         loop {
-            if let Some(place) = self.nearest() {
-                for stream in &mut self.streams {
-                    while stream.head.as_ref().is_some_and(|head| head.place == place) {
-                        stream.take(&self.table, self.moment, &mut self.entries)?;
-                    }
-                }
+            let place = match self.streams.as_slice() {
+                [stream] if stream.family != LOOSE => self.next_of_one()?,
+                _ => self.next_of_many()?,
+            };
+            if let Some(place) = place {
                 return Ok(Some(Place { shard: self.table.shard(&place), bytes: place }));
             }
             let Some((shard, range)) = self.stretches.pop() else { return Ok(None) };
@@ -371,11 +370,32 @@ impl Rows {
                 let range = range.clone().under(&family_prefix(self.table.id, *family));
                 let range = KeyRange { start: range.start.into(), end: range.end.map(Into::into) };
                 let scan = self.source.scan(shard, range, self.direction)?;
-                let mut stream = Stream { family: *family, scan, head: None };
-                stream.advance(&self.table)?;
-                self.streams.push(stream);
+                self.streams.push(Stream { family: *family, scan, head: None });
+            }
+            if !matches!(self.streams.as_slice(), [stream] if stream.family != LOOSE) {
+                self.streams.iter_mut().try_for_each(|stream| stream.advance(&self.table))?;
             }
         }
+    }
+
+    /// Of one declared family every entry is a row, and none has to be held back.
+    fn next_of_one(&mut self) -> Result<Option<Bytes>> {
+        let Some(stream) = self.streams.first_mut() else { return Ok(None) };
+        let Some(entry) = stream.scan.next() else { return Ok(None) };
+        let (key, value) = entry?;
+        let place = place_of(key, &self.table)?;
+        self.entries.push(&self.table, stream.family, Bytes::new(), value, self.moment)?;
+        Ok(Some(place))
+    }
+
+    fn next_of_many(&mut self) -> Result<Option<Bytes>> {
+        let Some(place) = self.nearest() else { return Ok(None) };
+        for stream in &mut self.streams {
+            while stream.head.as_ref().is_some_and(|head| head.place == place) {
+                stream.take(&self.table, self.moment, &mut self.entries)?;
+            }
+        }
+        Ok(Some(place))
     }
 
     /// The place of the row that comes next in any family.
@@ -408,6 +428,15 @@ impl std::fmt::Debug for Rows {
     }
 }
 
+/// What follows the table and the family in the key of an entry.
+fn place_of(mut key: Bytes, table: &TableState) -> Result<Bytes> {
+    if key.len() < PLACE {
+        return Err(table.corrupt("a key that is too short"));
+    }
+    key.advance(PLACE);
+    Ok(key)
+}
+
 /// The entries of one family, in order.
 struct Stream {
     family: u16,
@@ -429,10 +458,7 @@ impl Stream {
             return Ok(());
         };
         let (key, value) = entry?;
-        if key.len() < PLACE {
-            return Err(table.corrupt("a key that is too short"));
-        }
-        let rest = key.slice(PLACE..);
+        let rest = place_of(key, table)?;
         let (place, name) = match (self.family, &self.head) {
             (LOOSE, Some(head)) if rest.starts_with(&head.place) => {
                 (head.place.clone(), rest.slice(head.place.len()..))

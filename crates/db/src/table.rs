@@ -9,6 +9,7 @@ use stonecrop_store::Direction;
 use crate::catalog::{Slot, TableState};
 use crate::clock::Timestamp;
 use crate::database::{Inner, no_table};
+use crate::entry::Header;
 use crate::error::{Error, Result};
 use crate::key::RowKey;
 use crate::read::{Loader, Moment, Selection, versions};
@@ -388,7 +389,11 @@ impl Table {
         let shards = 0..=(self.inner.store.shards() - 1) as u8;
         for shard in shards {
             for entry in self.inner.store.scan_prefix(shard, &prefix, Direction::Forward)? {
-                let (key, _) = entry?;
+                let (key, value) = entry?;
+                let (header, _) = Header::read(&value).map_err(|problem| table.corrupt(problem))?;
+                if !header.is_visible(self.inner.clock.now()) {
+                    continue;
+                }
                 let (_, name) = table.split_loose(key.get(PLACE..).unwrap_or_default())?;
                 if let Some(used) = columns.iter().find(|column| column.as_bytes() == name) {
                     return Err(Error::Column {

@@ -24,6 +24,8 @@ const LATE_WRITES: Duration = Duration::from_secs(24 * 3600);
 const ROW_REMOVAL: &str = "\0";
 /// Where it is kept that a row is there, if it has no columns.
 const PRESENCE: &str = "";
+/// What a row without columns is called in an outcome.
+const ROW: &str = "row";
 
 /// Applies the writes of one caller, all or none of them.
 pub(crate) struct Request<'p, 's> {
@@ -90,6 +92,7 @@ impl<'p, 's> Request<'p, 's> {
             wins: written_at >= write.table.activity.newest(),
             explicit: write.written_at.is_some(),
             written_at,
+            removed_at: written_at,
             table: write.table,
             shard: write.place.shard,
             place: write.place.bytes,
@@ -99,7 +102,7 @@ impl<'p, 's> Request<'p, 's> {
         if row.explicit && !row.wins && self.was_removed_since(&row)? {
             row.ignored = write.families.iter().map(|family| row.name(family)).collect();
             if write.families.is_empty() {
-                row.ignored.push("row".to_owned());
+                row.ignored.push(ROW.to_owned());
             }
             return Ok(row.outcome());
         }
@@ -107,7 +110,7 @@ impl<'p, 's> Request<'p, 's> {
             self.remove_others(&mut row, &write.families)?;
         }
         if write.families.is_empty() && write.kind != WriteKind::Delete {
-            self.put_presence(&row);
+            self.put_presence(&mut row)?;
         }
         for family in write.families {
             self.put_family(&mut row, family)?;
@@ -133,10 +136,18 @@ impl<'p, 's> Request<'p, 's> {
     }
 
     /// Makes a row without columns be there.
-    fn put_presence(&mut self, row: &RowWrite) {
+    fn put_presence(&mut self, row: &mut RowWrite) -> Result<()> {
         row.table.activity.set_loose();
-        let header = Header::new(row.written_at, Default::default());
-        self.pending.put(row.shard, row.key(LOOSE, PRESENCE), header.to_bytes().to_vec());
+        let key = row.key(LOOSE, PRESENCE);
+        let stored = self.stored(row, &key)?.map(|(header, _)| header);
+        match row.order(stored.as_ref().filter(|header| self.stands(header))) {
+            Some(written_at) => {
+                let header = Header::new(written_at, Default::default());
+                self.pending.put(row.shard, key, header.to_bytes().to_vec());
+            }
+            None => row.ignored.push(ROW.to_owned()),
+        }
+        Ok(())
     }
 
     fn put_family(&mut self, row: &mut RowWrite, family: PreparedFamily) -> Result<()> {
@@ -211,13 +222,11 @@ impl<'p, 's> Request<'p, 's> {
                 }
             }
         }
-        let all_written = row.table.families().all(|f| kept.iter().any(|w| w.family == f));
-        if !all_written || kept.is_empty() || row.table.is_loose() {
-            let key = row.key(LOOSE, ROW_REMOVAL);
-            let stored = self.stored(row, &key)?.map(|(header, _)| header.written_at);
-            let written_at = stored.map_or(row.written_at, |stored| stored.max(row.written_at));
-            self.pending.put(row.shard, key, self.removal(written_at));
-        }
+        let key = row.key(LOOSE, ROW_REMOVAL);
+        let stored = self.stored(row, &key)?.map(|(header, _)| header);
+        let standing = stored.filter(|header| self.stands(header));
+        let written_at = standing.map_or(row.removed_at, |h| h.written_at.max(row.removed_at));
+        self.pending.put(row.shard, key, self.removal(written_at));
         Ok(())
     }
 
@@ -226,10 +235,12 @@ impl<'p, 's> Request<'p, 's> {
         let standing = Some(&header).filter(|header| self.stands(header));
         let Some(written_at) = row.order(standing) else {
             let name = key.get(row.place.len() + crate::record::PLACE..).unwrap_or_default();
+            let name = if name.is_empty() { ROW.as_bytes() } else { name };
             let family = row.table.family(family).map(|family| family.name().to_owned());
             row.ignored.push(family.unwrap_or_else(|| String::from_utf8_lossy(name).into_owned()));
             return Ok(());
         };
+        row.removed_at = row.removed_at.max(written_at);
         if header.is_visible(self.now) {
             self.supersede(row, family, header, value, written_at)?;
             if row.history(family) != History::None {
@@ -260,7 +271,9 @@ impl<'p, 's> Request<'p, 's> {
         if old.written_at == at {
             return Ok(());
         }
-        self.push_version(row, family, old, value, at)
+        // From then on it was not there any more, even if what took its place is gone by now.
+        let old = Header { gone_at: old.gone_at.min(at), ..old };
+        self.push_version(row, family, old, with_header(value.to_vec(), old).into(), at)
     }
 
     fn push_version(
@@ -300,6 +313,8 @@ struct RowWrite {
     shard: u8,
     place: Bytes,
     written_at: Timestamp,
+    /// When what it removes is removed: not before any of it was written.
+    removed_at: Timestamp,
     /// Whether the caller said when it was written.
     explicit: bool,
     /// Whether nothing in the table can be newer.

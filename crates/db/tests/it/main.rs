@@ -1,0 +1,20 @@
+//! The database from outside: what it promises, on every engine, wherever the data is.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that panics has failed, which is what it is for"
+)]
+
+mod catalog;
+mod freshness;
+mod harness;
+mod history;
+mod limits;
+mod linearizable;
+mod model;
+mod retention;
+mod scans;
+mod writes;

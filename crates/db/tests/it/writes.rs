@@ -1,0 +1,251 @@
+//! What a write does to what is there: which one wins, what stays, what is told.
+
+use stonecrop::{Condition, Error, Family, Scan, TableSchema, Value, Write};
+
+use crate::harness::{Fixture, at, in_every_state, on_every_engine, rows, value};
+
+fn create(fixture: &Fixture) {
+    let family = Family::new("crm").column("name").column("email");
+    let schema = TableSchema::new("table", "id u64", "").unwrap().family(family);
+    fixture.db.create_table(schema).unwrap();
+}
+
+fn fill(fixture: &Fixture) {
+    create(fixture);
+    let row = Write::put(1).set("name", "Ann").set("email", "ann@example").set("loose", 1);
+    fixture.table().write(row).unwrap();
+}
+
+fn ignored(fixture: &Fixture, write: Write<'_>) -> Vec<String> {
+    fixture.table().write(write).unwrap().writes[0].ignored.clone()
+}
+
+#[test]
+fn a_partial_write_keeps_the_other_columns_of_the_family() {
+    in_every_state(fill, |fixture| {
+        fixture.table().write(Write::put(1).set("name", "Anna")).unwrap();
+        assert_eq!(value(fixture, "name"), Some("Anna".into()));
+        assert_eq!(value(fixture, "email"), Some("ann@example".into()));
+        assert_eq!(value(fixture, "loose"), Some(1.into()));
+    });
+}
+
+#[test]
+fn a_replacement_leaves_nothing_that_it_does_not_name() {
+    in_every_state(fill, |fixture| {
+        fixture.table().write(Write::replace(1).set("name", "Bob")).unwrap();
+        let found = rows(&fixture.table(), Scan::all());
+        let columns: Vec<_> = found[0].columns().map(|(name, _)| name).collect();
+        assert_eq!((found.len(), columns), (1, vec!["name"]));
+    });
+}
+
+#[test]
+fn a_deleted_row_is_not_there() {
+    in_every_state(fill, |fixture| {
+        fixture.table().write(Write::delete(1)).unwrap();
+        assert_eq!(fixture.table().get(1).unwrap(), None);
+        assert!(rows(&fixture.table(), Scan::all()).is_empty());
+    });
+}
+
+#[test]
+fn a_late_write_is_ignored_and_reported() {
+    in_every_state(fill, |fixture| {
+        let late = Write::put(1).set("name", "An").set("loose", 0).set("new", 2);
+        let mut names = ignored(fixture, late.written_at(at(-1)));
+        names.sort();
+        assert_eq!(names, ["crm", "loose"]);
+        assert_eq!(value(fixture, "name"), Some("Ann".into()));
+        assert_eq!(value(fixture, "new"), Some(2.into()), "nothing newer was there");
+    });
+}
+
+#[test]
+fn a_write_of_the_same_time_wins() {
+    in_every_state(fill, |fixture| {
+        assert!(ignored(fixture, Write::put(1).set("name", "An").written_at(at(0))).is_empty());
+        assert_eq!(value(fixture, "name"), Some("An".into()));
+    });
+}
+
+#[test]
+fn a_write_that_does_not_say_when_is_never_late_even_if_the_clock_went_back() {
+    in_every_state(fill, |fixture| {
+        fixture.clock.set(at(-50));
+        assert!(ignored(fixture, Write::put(1).set("name", "Anna")).is_empty());
+        let row = fixture.table().get(1).unwrap().unwrap();
+        assert_eq!(row.value("name"), Some(&"Anna".into()));
+        assert_eq!(
+            row.cell("name").unwrap().written_at,
+            at(0),
+            "nor is it before what it replaces"
+        );
+    });
+}
+
+#[test]
+fn a_late_write_does_not_bring_back_what_was_deleted_in_the_last_24_hours() {
+    let fill = |fixture: &Fixture| {
+        fill(fixture);
+        fixture.pass(10);
+        fixture.table().write(Write::delete(1)).unwrap();
+    };
+    in_every_state(fill, |fixture| {
+        fixture.pass(86_399);
+        assert_eq!(ignored(fixture, Write::put(1).set("name", "An").written_at(at(9))), ["crm"]);
+        assert_eq!(fixture.table().get(1).unwrap(), None);
+        fixture.pass(1);
+        assert!(ignored(fixture, Write::put(1).set("name", "An").written_at(at(9))).is_empty());
+        assert_eq!(value(fixture, "name"), Some("An".into()));
+    });
+}
+
+#[test]
+fn a_late_write_does_not_bring_back_a_column_that_was_removed() {
+    let fill = |fixture: &Fixture| {
+        fill(fixture);
+        fixture.pass(10);
+        fixture.table().write(Write::put(1).remove("loose").remove("name")).unwrap();
+    };
+    in_every_state(fill, |fixture| {
+        let late = Write::put(1).set("loose", 1).set("name", "An").written_at(at(9));
+        let mut names = ignored(fixture, late);
+        names.sort();
+        assert_eq!(names, ["crm", "loose"]);
+        assert_eq!([value(fixture, "loose"), value(fixture, "name")], [None, None]);
+        assert_eq!(value(fixture, "email"), Some("ann@example".into()));
+    });
+}
+
+#[test]
+fn a_late_delete_leaves_what_is_newer() {
+    let fill = |fixture: &Fixture| {
+        fill(fixture);
+        fixture.pass(10);
+        fixture.table().write(Write::put(1).set("loose", 2)).unwrap();
+    };
+    in_every_state(fill, |fixture| {
+        assert_eq!(ignored(fixture, Write::delete(1).written_at(at(5))), ["loose"]);
+        let columns = fixture.table().get(1).unwrap().unwrap();
+        let columns: Vec<_> = columns.columns().map(|(name, _)| name.to_owned()).collect();
+        assert_eq!(columns, ["loose"]);
+    });
+}
+
+#[test]
+fn a_row_without_columns_can_be_there() {
+    let fill = |fixture: &Fixture| {
+        create(fixture);
+        fixture.table().write(Write::put(1)).unwrap();
+    };
+    in_every_state(fill, |fixture| {
+        assert_eq!(fixture.table().get(1).unwrap().unwrap().columns().count(), 0);
+        assert_eq!(rows(&fixture.table(), Scan::all()).len(), 1);
+        fixture.table().write(Write::put(1).when(Condition::Exists)).unwrap();
+    });
+}
+
+#[test]
+fn null_is_there_unlike_a_column_that_was_removed() {
+    in_every_state(fill, |fixture| {
+        fixture.table().write(Write::put(1).set("name", Value::Null).remove("email")).unwrap();
+        assert_eq!(value(fixture, "name"), Some(Value::Null));
+        assert_eq!(value(fixture, "email"), None);
+        let has = |column: &str| Write::put(1).when(Condition::Has(column.to_owned()));
+        assert!(fixture.table().write(has("name")).is_ok());
+        assert!(fixture.table().write(has("email")).is_err());
+    });
+}
+
+#[test]
+fn a_batch_with_one_condition_that_is_not_true_writes_nothing() {
+    in_every_state(fill, |fixture| {
+        let error = fixture.table().write_all([
+            Write::put(2).set("name", "Bob"),
+            Write::delete(1),
+            Write::put(3).set("name", "Cid").when(Condition::Exists),
+        ]);
+        assert!(matches!(error, Err(Error::ConditionFailed { write: 2 })));
+        assert_eq!(rows(&fixture.table(), Scan::all()).len(), 1);
+        assert_eq!(value(fixture, "loose"), Some(1.into()));
+    });
+}
+
+#[test]
+fn a_write_sees_those_before_it_in_its_batch() {
+    on_every_engine(|fixture| {
+        create(fixture);
+        let batch = [
+            Write::put(1).set("loose", 1).when(Condition::NotExists),
+            Write::put(1).add("loose", 1).when(Condition::eq("loose", 1)),
+            Write::replace(1).set("name", "Ann").when(Condition::eq("loose", 2)),
+        ];
+        fixture.table().write_all(batch).unwrap();
+        assert_eq!(value(fixture, "loose"), None);
+        assert_eq!(value(fixture, "name"), Some("Ann".into()));
+    });
+}
+
+#[test]
+fn a_late_write_without_columns_does_not_make_the_row_older() {
+    on_every_engine(|fixture| {
+        create(fixture);
+        fixture.table().write(Write::put(1)).unwrap();
+        fixture.table().write(Write::put(1).written_at(at(-20))).unwrap();
+        fixture.table().write(Write::delete(1).written_at(at(-10))).unwrap();
+        assert!(fixture.table().get(1).unwrap().is_some(), "it was written after that delete");
+    });
+}
+
+#[test]
+fn a_late_delete_of_a_row_without_columns_is_reported_as_the_row() {
+    on_every_engine(|fixture| {
+        create(fixture);
+        fixture.table().write(Write::put(1)).unwrap();
+        assert_eq!(ignored(fixture, Write::delete(1).written_at(at(-10))), ["row"]);
+    });
+}
+
+// undeclared column was ever written to the table.
+#[test]
+fn a_late_column_does_not_come_back_after_a_replacement_of_all_families() {
+    on_every_engine(|fixture| {
+        create(fixture);
+        let replacement = Write::replace(1).set("name", "Ann").set("email", "ann@example");
+        fixture.table().write(replacement).unwrap();
+        assert_eq!(ignored(fixture, Write::put(1).set("loose", 1).written_at(at(-1))), ["loose"]);
+        assert_eq!(value(fixture, "loose"), None);
+    });
+}
+
+#[test]
+fn a_late_write_does_not_bring_back_what_was_deleted_after_the_clock_went_back() {
+    in_every_state(
+        |fixture| {
+            fill(fixture);
+            fixture.clock.set(at(-10));
+            fixture.table().write(Write::delete(1)).unwrap();
+        },
+        |fixture| {
+            let late = Write::put(1).set("name", "An").written_at(at(-5));
+            assert_eq!(ignored(fixture, late), ["crm"], "it is older than what was deleted");
+            assert_eq!(fixture.table().get(1).unwrap(), None);
+        },
+    );
+}
+
+#[test]
+fn a_forgotten_removal_is_forgotten_whether_compaction_ran_or_not() {
+    let fill = |fixture: &Fixture| {
+        create(fixture);
+        fixture.table().write(Write::delete(1)).unwrap();
+        fixture.pass(86_400 + 60);
+    };
+    in_every_state(fill, |fixture| {
+        fixture.table().write(Write::delete(1).written_at(at(-10))).unwrap();
+        let late = Write::put(1).set("name", "An").written_at(at(-5));
+        assert!(ignored(fixture, late).is_empty());
+        assert_eq!(value(fixture, "name"), Some("An".into()));
+    });
+}
