@@ -176,7 +176,6 @@ fn an_older_version_does_not_resurface_in_the_stretch_of_a_newer_one_that_may_be
     in_every_state(fill, |fixture| assert_eq!(price_at(fixture, 15), None));
 }
 
-// before it is taken for what was there.
 #[test]
 fn an_older_version_does_not_resurface_where_a_gone_one_was_overwritten() {
     let fill = |fixture: &Fixture| {

@@ -202,7 +202,6 @@ fn rows_without_any_of_the_columns_are_returned_too() {
     });
 }
 
-// first, a backward one in the reverse order of their names, a filter those it looked at first.
 #[test]
 fn the_columns_of_a_row_come_in_the_same_order_however_it_was_read() {
     on_every_engine(|fixture| {

@@ -207,7 +207,6 @@ fn a_late_delete_of_a_row_without_columns_is_reported_as_the_row() {
     });
 }
 
-// undeclared column was ever written to the table.
 #[test]
 fn a_late_column_does_not_come_back_after_a_replacement_of_all_families() {
     on_every_engine(|fixture| {

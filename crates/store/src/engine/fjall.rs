@@ -19,6 +19,7 @@ use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable, Sn
 
 use crate::batch::{Batch, check_shard};
 use crate::engine::folder::{Commits, Folder};
+use crate::engine::manifest;
 use crate::engine::space::{self, Space};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::{Options, Retention};
@@ -95,7 +96,11 @@ impl FjallStore {
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let folder = Folder::open(path.as_ref(), ENGINE, options.shards)?;
         let synced = folder.commits()?;
-        let engine = Engine::open(&folder, options)?;
+        if !folder.engine().exists() && synced.last() == 0 {
+            folder.make_engine(|engine| Engine::open(engine, &folder, options).map(drop))?;
+        }
+        manifest::check(&folder.engine())?;
+        let engine = Engine::open(&folder.engine(), &folder, options)?;
         let committed = engine.last_commit(folder.path(), synced.last())?;
         let writer = Writer { space: Space::default(), failure: None, committed, synced };
         Ok(FjallStore {
@@ -158,7 +163,7 @@ impl FjallStore {
         }
         // The files can be opened only once at a time.
         drop(engine.take());
-        let opened = Engine::open(&self.folder, &self.options)?;
+        let opened = Engine::open(&self.folder.engine(), &self.folder, &self.options)?;
         writer.committed = opened.last_commit(&self.path, writer.synced.last())?;
         writer.failure = None;
         *engine = Some(opened);
@@ -206,25 +211,25 @@ fn shard_of(shards: &[Keyspace], shard: u8) -> Result<&Keyspace> {
 }
 
 impl Engine {
-    fn open(folder: &Folder, options: &Options) -> Result<Self> {
+    fn open(files: &Path, folder: &Folder, options: &Options) -> Result<Self> {
         let path = folder.path();
         // fjall asserts some of what it reads from a journal, so a damaged one can be a panic.
-        catch_unwind(AssertUnwindSafe(|| Self::open_files(folder, options)))
+        catch_unwind(AssertUnwindSafe(|| Self::open_files(files, folder.shards, options)))
             .map_err(|_| damaged(path, "its journal can't be read"))?
             .map_err(|error| open_error(path, error))
     }
 
-    fn open_files(folder: &Folder, options: &Options) -> fjall::Result<Self> {
+    fn open_files(files: &Path, shards: u16, options: &Options) -> fjall::Result<Self> {
         let retention = options.retention.clone();
         let factory: Arc<dyn Factory> = Arc::new(RetentionFactory { retention });
-        let database = Database::builder(folder.engine())
+        let database = Database::builder(files)
             .cache_size(options.cache_bytes)
             .with_compaction_filter_factories(Arc::new(move |keyspace| {
                 (keyspace != META).then(|| factory.clone())
             }))
             .open()?;
         let keyspace = |name: &str| database.keyspace(name, keyspace_options);
-        let shards = (0..folder.shards).map(|shard| keyspace(&format!("shard-{shard:03}")));
+        let shards = (0..shards).map(|shard| keyspace(&format!("shard-{shard:03}")));
         let shards = shards.collect::<fjall::Result<_>>()?;
         let meta = keyspace(META)?;
         Ok(Engine { database, shards, meta })

@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `STONECROP` | text: the version of the format, the engine, the count of shards |
+//! | `STONECROP` | text: the version of the format, the engine, the count of shards, a checksum |
 //! | `commits` | the number of the last commit that was acknowledged as synced |
 //! | `engine/` | the engine's own files |
 
@@ -16,6 +16,10 @@ use crate::error::{Error, ErrorKind, Result};
 const VERSION: u32 = 1;
 const MARKER: &str = "STONECROP";
 const NEW_MARKER: &str = "STONECROP.new";
+const CHECK: &str = "check ";
+const ENGINE: &str = "engine";
+/// The engine's files while they are made.
+const NEW_ENGINE: &str = "engine.new";
 
 /// A folder that is a store's.
 pub(crate) struct Folder {
@@ -56,7 +60,8 @@ impl Folder {
                 )));
             }
         }
-        let marker = format!("stonecrop {VERSION}\nengine {engine}\nshards {shards}\n");
+        let mut marker = format!("stonecrop {VERSION}\nengine {engine}\nshards {shards}\n");
+        marker += &check_line(&marker);
         write_whole(path, &marker).map_err(|error| Error::io(&path.join(MARKER), error))?;
         Ok(Folder { path: path.to_owned(), shards })
     }
@@ -67,7 +72,20 @@ impl Folder {
 
     /// Where the engine's own files are.
     pub(crate) fn engine(&self) -> PathBuf {
-        self.path.join("engine")
+        self.path.join(ENGINE)
+    }
+
+    /// Makes the engine's files with `make`, as a whole or not at all.
+    pub(crate) fn make_engine(&self, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+        let new = self.path.join(NEW_ENGINE);
+        let io = |error| Error::io(&new, error);
+        match fs::remove_dir_all(&new) {
+            Err(error) if error.kind() != IoKind::NotFound => return Err(io(error)),
+            _ => {}
+        }
+        make(&new)?;
+        fs::rename(&new, self.engine()).map_err(io)?;
+        File::open(&self.path).and_then(|folder| folder.sync_all()).map_err(io)
     }
 
     /// The count of acknowledged commits.
@@ -91,6 +109,11 @@ fn write_whole(folder: &Path, text: &str) -> std::io::Result<()> {
     }
 }
 
+/// The last line of the marker: the CRC-32 of those before.
+fn check_line(body: &str) -> String {
+    format!("{CHECK}{:08x}\n", crc32fast::hash(body.as_bytes()))
+}
+
 fn parse_marker(path: &Path, text: &str, engine: &str) -> Result<u16> {
     let value = |name: &str| {
         let lines = text.lines().filter_map(|line| line.split_once(' '));
@@ -112,6 +135,10 @@ fn parse_marker(path: &Path, text: &str, engine: &str) -> Result<u16> {
                 path.display()
             ),
         ));
+    }
+    let body = text.rsplit_once(CHECK).map_or(text, |(body, _)| body);
+    if text.strip_prefix(body) != Some(&check_line(body)) {
+        return Err(damaged("its checksum differs; restore the folder from a backup"));
     }
     match value("engine") {
         Some(found) if found == engine => {}

@@ -2,5 +2,6 @@
 
 pub(crate) mod fjall;
 pub(crate) mod folder;
+mod manifest;
 pub(crate) mod memory;
 pub(crate) mod space;
