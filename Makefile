@@ -2,13 +2,16 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint unit docs fuzz fuzz-short fuzz-tools bench bench-short test-long fmt tools cargo
+.PHONY: help demo test lint unit docs fuzz fuzz-short fuzz-tools bench bench-short test-long \
+	model-long crash crash-tools fmt tools cargo
 
 KEYS := -p stonecrop-keys
 # cargo-fuzz builds with a sanitizer, which the stable compiler allows only with this set.
 FUZZ := cd crates/keys/fuzz && RUSTC_BOOTSTRAP=1 cargo fuzz run --fuzz-dir .
 FUZZ_SECONDS ?= 1200
 CASES ?= 1000000
+SEQUENCES ?= 50000
+ROUNDS ?= 5000
 PASSES ?= 5
 
 help: ## List the commands
@@ -25,7 +28,7 @@ lint: cargo
 	cargo clippy --workspace --all-targets --all-features -- -D warnings
 	cargo clippy $(KEYS) --no-default-features -- -D warnings
 
-unit: tools
+unit: crash-tools
 	cargo test --workspace --all-features
 	cargo test $(KEYS) --features json --test it collation
 
@@ -34,7 +37,8 @@ unit: tools
 docs: cargo
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --all-features --no-deps
 	RUSTC_BOOTSTRAP=1 RUSTDOCFLAGS="-Zcrate-attr=feature(rustdoc_missing_doc_code_examples) \
-		-D rustdoc::missing_doc_code_examples" cargo doc $(KEYS) -p stonecrop-store --all-features --no-deps
+		-D rustdoc::missing_doc_code_examples" cargo doc $(KEYS) -p stonecrop-store \
+		-p stonecrop --all-features --no-deps
 
 fuzz-short: fuzz-tools
 	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=30
@@ -53,8 +57,15 @@ bench: cargo ## Measure beside the peers and write docs/benchmarks.md
 bench-short: cargo
 	cargo run --release -p stonecrop-bench -- run --quick
 
-test-long: tools ## The property tests with CASES cases each (a million by default)
+test-long: tools ## The property tests of keys with CASES cases each (a million by default)
 	PROPTEST_CASES=$(CASES) cargo test --release $(KEYS) --all-features --test it
+
+model-long: cargo ## The database against a plain model, SEQUENCES of operations (50,000 by default)
+	PROPTEST_CASES=$(SEQUENCES) cargo test --release -p stonecrop --test it model
+	PROPTEST_CASES=$(SEQUENCES) cargo test --release -p stonecrop-store --test it model
+
+crash: crash-tools ## Kill the database ROUNDS times and look for what was lost (5,000 by default)
+	cargo run --release -p stonecrop-crash-tests --bin crash -- rounds --count $(ROUNDS) --folder /dev/shm
 
 fmt: ## Format the code
 	cargo fmt --all
@@ -64,6 +75,10 @@ cargo:
 	@command -v cargo >/dev/null || { echo "Rust is missing: install rustup, then run make again"; exit 1; }
 tools: cargo
 	@command -v python3 >/dev/null || { echo "installing python3 (apt)"; apt-get update -qq && apt-get install -y -qq python3; }
+
+# strace stops the database at chosen calls.
+crash-tools: tools
+	@command -v strace >/dev/null || { echo "installing strace (apt)"; apt-get update -qq && apt-get install -y -qq strace; }
 
 fuzz-tools: tools
 	@command -v c++ >/dev/null || { echo "installing g++ (apt)"; apt-get update -qq && apt-get install -y -qq g++; }

@@ -1,19 +1,21 @@
 //! Runs the benchmarks several times and writes what they say into `docs/`.
 
-mod goals;
+mod db;
+mod goal;
+mod keys;
 mod machine;
+mod number;
 mod page;
 mod plot;
-mod run;
-mod samples;
-mod table;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::samples::Samples;
+/// The C library's takes half of the time of a load. SQLite keeps to that one.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Stonecrop measured beside its peers.
 #[derive(Parser)]
@@ -33,22 +35,44 @@ enum Command {
         /// Only prove that they run: one short pass, and the report is not written
         #[arg(long, conflicts_with = "passes")]
         quick: bool,
+        /// Only those of one part; the rest of the report stays as it is
+        #[arg(long)]
+        only: Option<Part>,
     },
-    /// Write the report from the best of all samples that are in target/criterion
+    /// Write the report on keys from the best of all samples that are in target/criterion
     Report,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// The key codec
+    Keys,
+    /// The database
+    Db,
+}
+
 fn main() -> Result<()> {
-    let criterion = target_directory()?.join("criterion");
+    let target = target_directory()?;
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("docs");
     match Arguments::parse().command {
-        Command::Run { quick: true, .. } => {
-            let samples = run::quick(&criterion.with_file_name("criterion-quick"))?;
-            print!("{}{}", table::markdown(&samples)?, goals::markdown(&samples)?);
+        Command::Run { passes, quick, only } => {
+            let wants = |part| only.is_none_or(|only| only == part);
+            if wants(Part::Keys) {
+                match quick {
+                    true => keys::quick(&target.join("criterion-quick"))?,
+                    false => keys::run(&target.join("criterion/passes"), &docs, passes)?,
+                }
+            }
+            if wants(Part::Db) {
+                // Beside the program, because /tmp is in memory on some machines.
+                let directory = target.join("databases");
+                match quick {
+                    true => db::quick(&directory)?,
+                    false => db::run(&directory, &docs, passes)?,
+                }
+            }
         }
-        Command::Run { passes, quick: false } => {
-            write_report(&run::passes(&criterion.join("passes"), passes)?)?;
-        }
-        Command::Report => write_report(&Samples::read(&criterion)?)?,
+        Command::Report => keys::report(&target.join("criterion"), &docs)?,
     }
     Ok(())
 }
@@ -58,18 +82,4 @@ fn target_directory() -> Result<PathBuf> {
     let program = std::env::current_exe()?;
     let target = program.parent().and_then(Path::parent);
     Ok(target.context("the program is not in cargo's target directory")?.to_owned())
-}
-
-fn write_report(samples: &Samples) -> Result<()> {
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("docs");
-    let goals = goals::markdown(samples)?;
-    let section = format!(
-        "{}\n{}![Time of each codec as a multiple of memcpy's](benchmarks/keys.svg)\n\n{goals}",
-        machine::markdown()?,
-        table::markdown(samples)?,
-    );
-    page::replace_section(&docs.join("benchmarks.md"), "keys", &section)?;
-    page::write(&docs.join("benchmarks/keys.svg"), &plot::svg(samples)?)?;
-    print!("{goals}");
-    Ok(())
 }

@@ -1,124 +1,180 @@
-//! The plot of the report: for each case and codec a bar, as long as the codec's time is a
-//! multiple of memcpy's, on a logarithmic scale.
+//! Plots of the report: groups of bars, each as long as a figure is a multiple of another, on a
+//! logarithmic scale.
 
 use std::fmt::Write;
 
 use anyhow::Result;
-use stonecrop_bench::{CASES, CODECS, Case, MEMCPY, Operation};
 
-use crate::samples::Samples;
-use crate::table::times;
-
-/// In the order of [`CODECS`], and different from each other for the colour-blind too.
-const COLOURS: [&str; 5] = ["#00795a", "#8ccfb8", "#cc79a7", "#e69f00", "#56a5dc"];
+use crate::number::times;
 
 const WIDTH: f64 = 1080.0;
-const LABELS: f64 = 190.0;
 const GAP: f64 = 30.0;
 /// The room right of the axis for the number at the longest bar.
 const NUMBER: f64 = 42.0;
-const PANEL: f64 = (WIDTH - LABELS - GAP) / 2.0 - NUMBER;
 const TOP: f64 = 112.0;
 const BAR: f64 = 13.0;
 const BAR_STEP: f64 = 15.0;
 const GROUP_GAP: f64 = 16.0;
 
-/// The whole picture.
-pub(crate) fn svg(samples: &Samples) -> Result<String> {
-    let groups = groups(samples);
-    let bottom = groups.last().map_or(TOP, |group| group.top + group.height);
-    let axis = Axis::around(samples)?;
-    let mut svg = String::new();
-    write!(
-        svg,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {:.0}\" role=\"img\" \
-         font-family=\"system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif\" font-size=\"12\" \
-         fill=\"#1f2933\">\n\
-         <title>Encoding and decoding keys, as a multiple of memcpy</title>\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
-        bottom + 34.0
-    )?;
-    text(
-        &mut svg,
-        20.0,
-        32.0,
-        "font-size=\"18\" font-weight=\"600\"",
-        "Encoding and decoding keys",
-    )?;
-    let subtitle =
-        "Time as a multiple of copying the same bytes; less is better; the scale is logarithmic";
-    text(&mut svg, 20.0, 52.0, "fill=\"#52606d\"", subtitle)?;
-    legend(&mut svg)?;
-    for (operation, left) in Operation::ALL.into_iter().zip([LABELS, LABELS + PANEL + NUMBER + GAP])
-    {
-        axis.draw(&mut svg, operation, left, bottom)?;
-        for group in &groups {
-            bars(&mut svg, samples, operation, group, |ratio| left + axis.place(ratio), left)?;
+/// What is plotted.
+pub(crate) struct Chart {
+    pub(crate) title: &'static str,
+    pub(crate) subtitle: &'static str,
+    /// What the bars are multiples of.
+    pub(crate) unit: &'static str,
+    /// The titles of the panels, from left to right.
+    pub(crate) panels: Vec<&'static str>,
+    /// The names and colours of the bars in a group.
+    pub(crate) series: Vec<(&'static str, &'static str)>,
+    /// The room for the labels of the groups.
+    pub(crate) labels: f64,
+    pub(crate) groups: Vec<Group>,
+}
+
+/// The bars of one label.
+pub(crate) struct Group {
+    pub(crate) label: &'static str,
+    /// For each panel the ratio of each series, if there is one.
+    pub(crate) ratios: Vec<Vec<Option<f64>>>,
+}
+
+impl Group {
+    /// As high as the panel with the most bars.
+    fn height(&self) -> f64 {
+        let bars = self.ratios.iter().map(|panel| panel.iter().flatten().count());
+        bars.max().unwrap_or(0) as f64 * BAR_STEP
+    }
+}
+
+impl Chart {
+    /// The whole picture.
+    pub(crate) fn svg(&self) -> Result<String> {
+        let tops: Vec<f64> = self
+            .groups
+            .iter()
+            .scan(TOP, |next, group| {
+                let top = *next;
+                *next += group.height() + GROUP_GAP;
+                Some(top)
+            })
+            .collect();
+        let last = tops.last().zip(self.groups.last());
+        let bottom = last.map_or(TOP, |(top, group)| top + group.height());
+        let axis = Axis::around(self);
+        let mut svg = String::new();
+        write!(
+            svg,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {:.0}\" role=\"img\" \
+             font-family=\"system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif\" font-size=\"12\" \
+             fill=\"#1f2933\">\n\
+             <title>{}, as a multiple of {}</title>\n\
+             <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
+            bottom + 34.0,
+            self.title,
+            self.unit
+        )?;
+        text(&mut svg, 20.0, 32.0, "font-size=\"18\" font-weight=\"600\"", self.title)?;
+        text(&mut svg, 20.0, 52.0, "fill=\"#52606d\"", self.subtitle)?;
+        self.legend(&mut svg)?;
+        for (panel, title) in self.panels.iter().enumerate() {
+            let left = self.labels + panel as f64 * (axis.width + NUMBER + GAP);
+            axis.draw(&mut svg, title, self.unit, left, bottom)?;
+            for (group, top) in self.groups.iter().zip(&tops) {
+                let ratios = group.ratios.get(panel).map_or(&[][..], Vec::as_slice);
+                self.bars(&mut svg, ratios, *top, &axis, left)?;
+            }
         }
+        for (group, top) in self.groups.iter().zip(&tops) {
+            let middle = top + group.height() / 2.0 + 4.0;
+            text(&mut svg, self.labels - 12.0, middle, "text-anchor=\"end\"", group.label)?;
+        }
+        svg.push_str("</svg>\n");
+        Ok(svg)
     }
-    for group in &groups {
-        let middle = group.top + group.height / 2.0 + 4.0;
-        text(&mut svg, LABELS - 12.0, middle, "text-anchor=\"end\"", group.case.title)?;
+
+    fn legend(&self, svg: &mut String) -> Result<()> {
+        let mut x = WIDTH - 20.0;
+        for (name, colour) in self.series.iter().rev() {
+            x -= 7.3 * name.len() as f64;
+            text(svg, x, 31.0, "", name)?;
+            x -= 18.0;
+            writeln!(
+                svg,
+                "<rect x=\"{x:.1}\" y=\"21\" width=\"12\" height=\"12\" rx=\"2\" fill=\"{colour}\"/>"
+            )?;
+            x -= 16.0;
+        }
+        Ok(())
     }
-    svg.push_str("</svg>\n");
-    Ok(svg)
+
+    fn bars(
+        &self,
+        svg: &mut String,
+        ratios: &[Option<f64>],
+        top: f64,
+        axis: &Axis,
+        left: f64,
+    ) -> Result<()> {
+        let mut y = top;
+        for ((_, colour), ratio) in self.series.iter().zip(ratios) {
+            let Some(ratio) = *ratio else { continue };
+            let length = axis.place(ratio);
+            writeln!(
+                svg,
+                "<rect x=\"{left:.1}\" y=\"{y:.1}\" width=\"{length:.1}\" height=\"{BAR}\" rx=\"2\" \
+                 fill=\"{colour}\"/>",
+            )?;
+            // A white rim, where the number stands on a line.
+            let style =
+                "font-size=\"10.5\" stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\"";
+            text(svg, left + length + 5.0, y + 10.5, style, &times(ratio))?;
+            y += BAR_STEP;
+        }
+        Ok(())
+    }
 }
 
-/// The bars of one case, as high as it has codecs.
-struct Group {
-    case: Case,
-    top: f64,
-    height: f64,
-}
-
-fn groups(samples: &Samples) -> Vec<Group> {
-    let mut top = TOP;
-    let mut groups = Vec::new();
-    for case in CASES {
-        let codecs = CODECS.into_iter();
-        let count = codecs.filter(|codec| samples.find(Operation::Encode, case, codec).is_some());
-        let height = count.count() as f64 * BAR_STEP;
-        groups.push(Group { case, top, height });
-        top += height + GROUP_GAP;
-    }
-    groups
-}
-
-/// The decimal logarithms of the ratios at both ends.
+/// The scale of every panel.
 struct Axis {
+    width: f64,
+    /// The decimal logarithms of the ratios at both ends.
     first: f64,
     last: f64,
 }
 
 impl Axis {
     /// From the shortest bar to the longest, in half decades.
-    fn around(samples: &Samples) -> Result<Self> {
-        let mut axis = Axis { first: -0.5, last: 1.0 };
-        for operation in Operation::ALL {
-            for case in CASES {
-                let memcpy = samples.get(operation, case, MEMCPY)?;
-                for ns in CODECS.iter().filter_map(|codec| samples.find(operation, case, codec)) {
-                    let power = 2.0 * (ns / memcpy).log10();
-                    axis.first = axis.first.min(power.floor() / 2.0);
-                    axis.last = axis.last.max(power.ceil() / 2.0);
-                }
-            }
+    fn around(chart: &Chart) -> Self {
+        let panels = chart.panels.len() as f64;
+        let width = (WIDTH - chart.labels - GAP * (panels - 1.0)) / panels - NUMBER;
+        let mut axis = Axis { width, first: -0.5, last: 1.0 };
+        for ratio in chart.groups.iter().flat_map(|group| group.ratios.iter().flatten().flatten()) {
+            let power = 2.0 * ratio.log10();
+            axis.first = axis.first.min(power.floor() / 2.0);
+            axis.last = axis.last.max(power.ceil() / 2.0);
         }
-        Ok(axis)
+        axis
     }
 
     fn place(&self, ratio: f64) -> f64 {
-        (ratio.log10() - self.first) / (self.last - self.first) * PANEL
+        (ratio.log10() - self.first) / (self.last - self.first) * self.width
     }
 
-    fn draw(&self, svg: &mut String, operation: Operation, left: f64, bottom: f64) -> Result<()> {
-        text(svg, left, TOP - 28.0, "font-size=\"14\" font-weight=\"600\"", operation.name())?;
+    fn draw(
+        &self,
+        svg: &mut String,
+        title: &str,
+        unit: &str,
+        left: f64,
+        bottom: f64,
+    ) -> Result<()> {
+        text(svg, left, TOP - 28.0, "font-size=\"14\" font-weight=\"600\"", title)?;
         let steps = (2.0 * (self.last - self.first)).round() as i32;
         for step in 0..=steps {
             let power = self.first + f64::from(step) / 2.0;
-            let x = left + power_place(self, power);
+            let x = left + self.place(10_f64.powf(power));
             let (colour, label) = if power == 0.0 {
-                ("#52606d", "1× memcpy".to_owned())
+                ("#52606d", format!("1× {unit}"))
             } else {
                 ("#e4e7eb", format!("{}×", one_digit(power)))
             };
@@ -136,59 +192,12 @@ impl Axis {
     }
 }
 
-fn power_place(axis: &Axis, power: f64) -> f64 {
-    axis.place(10_f64.powf(power))
-}
-
 /// 3, and not 3.16, is what people call the middle between 1 and 10.
 fn one_digit(power: f64) -> String {
     let decade = 10_f64.powf(power.floor());
     let digit = if power.fract() == 0.0 { 1.0 } else { 3.0 };
     let places = if decade < 1.0 { -power.floor() as usize } else { 0 };
     format!("{:.places$}", digit * decade)
-}
-
-fn legend(svg: &mut String) -> Result<()> {
-    let mut x = WIDTH - 20.0;
-    for (codec, colour) in CODECS.iter().zip(COLOURS).rev() {
-        x -= 7.3 * codec.len() as f64;
-        text(svg, x, 31.0, "", codec)?;
-        x -= 18.0;
-        writeln!(
-            svg,
-            "<rect x=\"{x:.1}\" y=\"21\" width=\"12\" height=\"12\" rx=\"2\" fill=\"{colour}\"/>"
-        )?;
-        x -= 16.0;
-    }
-    Ok(())
-}
-
-fn bars(
-    svg: &mut String,
-    samples: &Samples,
-    operation: Operation,
-    group: &Group,
-    place: impl Fn(f64) -> f64,
-    left: f64,
-) -> Result<()> {
-    let memcpy = samples.get(operation, group.case, MEMCPY)?;
-    let mut y = group.top;
-    for (codec, colour) in CODECS.iter().zip(COLOURS) {
-        let Some(ns) = samples.find(operation, group.case, codec) else { continue };
-        let end = place(ns / memcpy);
-        writeln!(
-            svg,
-            "<rect x=\"{left:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{BAR}\" rx=\"2\" \
-             fill=\"{colour}\"/>",
-            end - left
-        )?;
-        // A white rim, where the number stands on a line.
-        let style =
-            "font-size=\"10.5\" stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\"";
-        text(svg, end + 5.0, y + 10.5, style, &times(ns / memcpy))?;
-        y += BAR_STEP;
-    }
-    Ok(())
 }
 
 fn text(svg: &mut String, x: f64, y: f64, style: &str, content: &str) -> Result<()> {

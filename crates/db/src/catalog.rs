@@ -91,6 +91,12 @@ impl Activity {
         Some(raised)
     }
 
+    /// What the stored ceiling can be lowered to, now that nothing more is written.
+    fn lowered_ceiling(&self) -> Option<Timestamp> {
+        let newest = self.newest();
+        (newest.as_micros() < self.ceiling.load(Ordering::Acquire)).then_some(newest)
+    }
+
     /// A loose column is about to be written.
     pub(crate) fn set_loose(&self) {
         self.loose.store(true, Ordering::Release);
@@ -368,6 +374,15 @@ impl Catalog {
     pub(crate) fn is_dropped(&self, id: u32) -> bool {
         let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
         tables.loaded && id < tables.next_id && !tables.ids.contains_key(&id)
+    }
+
+    /// The ceilings as low as they can be, for the next opening to know as much as this one does.
+    pub(crate) fn final_ceilings(&self) -> Vec<(Bytes, Bytes)> {
+        let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
+        let states = tables.by_name.values().filter_map(|slot| slot.get());
+        states
+            .filter_map(|state| Some(ceiling_record(state.id, state.activity.lowered_ceiling()?)))
+            .collect()
     }
 
     pub(crate) fn next_id(&self) -> u32 {

@@ -374,8 +374,7 @@ impl Database {
     /// # Ok::<(), stonecrop::Error>(())
     /// ```
     pub fn close(&self) -> Result<()> {
-        self.inner.syncer.stop();
-        self.inner.writer.exclusively(|| Ok(self.inner.store.close()?))
+        self.inner.close()
     }
 }
 
@@ -417,30 +416,47 @@ impl Inner {
         Ok(self.catalog.insert(state.clone()))
     }
 
+    fn close(&self) -> Result<()> {
+        self.syncer.stop();
+        self.writer.exclusively(|| {
+            let mut batch = Batch::new();
+            for (key, value) in self.catalog.final_ceilings() {
+                batch.put(CATALOG_SHARD, key, value);
+            }
+            // Without this the first minute of the next opening is slower, and nothing is lost.
+            let _ = self.store.write(batch, stonecrop_store::Durability::Buffered);
+            Ok(self.store.close()?)
+        })
+    }
+
+    /// Writes all or nothing. The writes are prepared anew where a table is altered meanwhile.
     pub(crate) fn write(
         &self,
         writes: &[(&Arc<Slot>, &str, &Write<'_>)],
         durability: Option<Durability>,
     ) -> Result<Receipt> {
-        let durability = durability.unwrap_or(self.durability);
         loop {
-            let mut prepared = Vec::with_capacity(writes.len());
-            for (slot, name, write) in writes {
+            let prepared = writes.iter().map(|(slot, name, write)| {
                 let table = slot.get().ok_or_else(|| no_table(name))?;
-                prepared.push(Prepared::new(slot, &table, write)?);
-            }
-            match self.writer.write(prepared, durability) {
-                // Prepared for a definition that is no longer the table's.
+                Prepared::new(slot, &table, write)
+            });
+            match self.write_prepared(prepared.collect::<Result<_>>()?, durability) {
                 Err(Error::Altered) => {}
-                Ok(receipt) => {
-                    if receipt.durability == Durability::Interval {
-                        self.syncer.wake();
-                    }
-                    return Ok(receipt);
-                }
-                Err(error) => return Err(error),
+                receipt => return receipt,
             }
         }
+    }
+
+    pub(crate) fn write_prepared(
+        &self,
+        writes: Vec<Prepared>,
+        durability: Option<Durability>,
+    ) -> Result<Receipt> {
+        let receipt = self.writer.write(writes, durability.unwrap_or(self.durability))?;
+        if receipt.durability == Durability::Interval {
+            self.syncer.wake();
+        }
+        Ok(receipt)
     }
 }
 
@@ -534,8 +550,7 @@ impl SyncerShared {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        self.syncer.stop();
         // There is nobody left to tell; what was acknowledged as synced is on disk already.
-        let _ = self.store.close();
+        let _ = self.close();
     }
 }

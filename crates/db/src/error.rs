@@ -103,8 +103,8 @@ pub enum Error {
     /// Too many writes are waiting already.
     #[error("too many writes are waiting; try again in a moment")]
     Busy,
-    /// The table was altered between the preparation of a write and the write; it is prepared again.
-    #[error("the table was altered meanwhile; try again")]
+    /// The table was altered while a batch was on its way.
+    #[error("the table was altered meanwhile, and nothing was written; try again")]
     Altered,
     /// The database was closed.
     #[error("the database is closed")]

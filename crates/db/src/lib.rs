@@ -33,6 +33,12 @@
 //! - The newest write wins, by its `written_at`; a late one does not undo it, and says so.
 //! - What a reader sees depends on the time of the read alone, never on whether compaction ran.
 
+//!
+//! # Speed
+//!
+//! Writing and reading rows allocates. On Linux a program that does a lot of it is up to twice as
+//! fast with another allocator than the C library's: `mimalloc`, as in our benchmarks, is one line.
+
 #![forbid(unsafe_code)]
 
 mod catalog;

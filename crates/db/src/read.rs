@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use stonecrop_store::{Direction, Read};
 
-use crate::catalog::{Place, TableState, loose_prefix};
+use crate::catalog::{DeclaredColumn, Place, TableState, loose_prefix};
 use crate::clock::Timestamp;
 use crate::condition::Subject;
 use crate::entry::{Columns, Header};
@@ -142,8 +142,13 @@ impl Entries {
     }
 
     /// When a column was written, and the bytes of its value.
-    fn find(&self, table: &TableState, name: &str) -> Result<Option<(&Header, &[u8])>> {
-        let Some(column) = table.column(name) else {
+    fn find(
+        &self,
+        table: &TableState,
+        declared: Option<DeclaredColumn>,
+        name: &str,
+    ) -> Result<Option<(&Header, &[u8])>> {
+        let Some(column) = declared else {
             let loose = self.list.iter().find(|e| e.family == LOOSE && e.name == name);
             return Ok(loose.map(|entry| (&entry.header, entry.columns())));
         };
@@ -264,6 +269,13 @@ impl<'r> Loader<'r> {
         self.entries.row(self.table, &self.place.bytes, selection, self.moment).map(Some)
     }
 
+    /// When a column was written, and the bytes of its value.
+    fn column(&mut self, name: &str) -> Result<Option<(&Header, &[u8])>> {
+        let declared = self.table.column(name);
+        self.load(declared.map_or(LOOSE, |column| column.family))?;
+        self.entries.find(self.table, declared, name)
+    }
+
     fn load(&mut self, family: u16) -> Result<()> {
         if self.given.contains(&family) || self.loaded.contains(&family) {
             return Ok(());
@@ -330,24 +342,14 @@ impl Subject for Loader<'_> {
     }
 
     fn written_at(&mut self, column: &str) -> Result<Option<Timestamp>> {
-        self.load(self.table.column(column).map_or(LOOSE, |column| column.family))?;
-        Ok(self.entries.find(self.table, column)?.map(|(header, _)| header.written_at))
+        Ok(self.column(column)?.map(|(header, _)| header.written_at))
     }
 
     fn order(&mut self, column: &str, value: &Value) -> Result<Option<Option<Ordering>>> {
-        self.load(self.table.column(column).map_or(LOOSE, |column| column.family))?;
-        order(&self.entries, self.table, column, value)
+        let table = self.table;
+        let Some((_, stored)) = self.column(column)? else { return Ok(None) };
+        encode::compare_encoded(stored, value).map(Some).map_err(|problem| table.corrupt(problem))
     }
-}
-
-fn order(
-    entries: &Entries,
-    table: &TableState,
-    column: &str,
-    value: &Value,
-) -> Result<Option<Option<Ordering>>> {
-    let Some((_, stored)) = entries.find(table, column)? else { return Ok(None) };
-    encode::compare_encoded(stored, value).map(Some).map_err(|problem| table.corrupt(problem))
 }
 
 /// The superseded versions of a row's family that can still be seen, newest first, removals

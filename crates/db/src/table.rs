@@ -19,7 +19,7 @@ use crate::scan::{Rows, Scan};
 use crate::schema::{Column, Family, TableSchema};
 use crate::value::ColumnType;
 use crate::write::Write;
-use crate::writer::{Durability, Receipt};
+use crate::writer::{Durability, Prepared, Receipt};
 
 /// A table. The handle is cheap to clone, and can be used from any thread.
 ///
@@ -100,7 +100,8 @@ impl Table {
         self.inner.write(&[(&self.slot, &self.name, &write)], None)
     }
 
-    /// Changes many rows, all or nothing.
+    /// Changes many rows, all or nothing. [`Error::Altered`] says that the table was altered at the
+    /// same time, and nothing was written.
     ///
     /// ```
     /// # use stonecrop::{Database, TableSchema, Write};
@@ -133,9 +134,10 @@ impl Table {
         writes: impl IntoIterator<Item = Write<'w>>,
         durability: Option<Durability>,
     ) -> Result<Receipt> {
-        let writes: Vec<_> = writes.into_iter().collect();
-        let writes: Vec<_> = writes.iter().map(|write| (&self.slot, &*self.name, write)).collect();
-        self.inner.write(&writes, durability)
+        // Each is prepared as it comes and let go of, which is faster than holding all of them.
+        let table = self.state()?;
+        let writes = writes.into_iter().map(|write| Prepared::new(&self.slot, &table, &write));
+        self.inner.write_prepared(writes.collect::<Result<_>>()?, durability)
     }
 
     /// A row with all its columns; none where it is not there, or gone.

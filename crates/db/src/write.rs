@@ -60,7 +60,7 @@ impl<'a> Write<'a> {
         Write {
             key: key.into(),
             kind,
-            changes: Vec::new(),
+            changes: Vec::with_capacity(if kind == WriteKind::Delete { 0 } else { 8 }),
             condition: None,
             written_at: None,
             ttl: None,

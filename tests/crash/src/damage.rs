@@ -30,9 +30,6 @@ pub(crate) struct Arguments {
     /// Only files of this kind: journal, table, version, current, marker, commits, other.
     #[arg(long)]
     kind: Option<String>,
-    /// Count known gaps as broken promises.
-    #[arg(long)]
-    strict: bool,
     /// The summary as JSON on stdout.
     #[arg(long)]
     pub(crate) json: bool,
@@ -79,20 +76,7 @@ struct Summary {
     /// The engine panicked, and the panic was made an error.
     panics_caught: u64,
     seconds: f64,
-    /// Damage that is known not to be noticed.
-    known_gaps: Vec<String>,
     broken: Vec<String>,
-}
-
-/// The known gaps: nothing guards the count of shards; a shard without its `current` is taken for
-/// a new one; the engine does not compare a version with its checksum, which is in `current`.
-fn is_known_gap(file_kind: &str, damage: Damage) -> bool {
-    match damage {
-        Damage::Missing => file_kind == "current",
-        Damage::Flip { .. } | Damage::Cut { .. } | Damage::Zero { .. } => {
-            file_kind == "marker" || file_kind == "version"
-        }
-    }
 }
 
 /// A database as a sudden end would leave it.
@@ -123,7 +107,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
         let Some((file, length)) = random.choice(files) else { continue };
         summary.damages += 1;
         let damage = Damage::choose(*length, &mut random);
-        try_damage(victim, file_kind, file, damage, arguments.strict, &mut summary)?;
+        try_damage(victim, file_kind, file, damage, &mut summary)?;
     }
     summary.seconds = start.elapsed().as_secs_f64();
     let mut text = format!("{} damages in {:.0} s\n", summary.damages, summary.seconds);
@@ -131,13 +115,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
         text += &format!("  {what}: {outcomes:?}\n");
     }
     text += &format!(
-        "{} errors: {} name the file, {} name the folder; {} were panics of the engine, caught\n{} \
-         were not noticed, as is known",
+        "{} errors: {} name the file, {} name the folder; {} were panics of the engine, caught",
         summary.errors,
         summary.errors_that_name_the_file,
         summary.errors_that_name_the_folder,
-        summary.panics_caught,
-        summary.known_gaps.len()
+        summary.panics_caught
     );
     Report::new(text, summary.broken.clone(), &summary)
 }
@@ -196,7 +178,6 @@ fn try_damage(
     file_kind: &str,
     file: &Path,
     damage: Damage,
-    strict: bool,
     summary: &mut Summary,
 ) -> Result<()> {
     let folder = tempfile::tempdir_in(crate::scratch())?;
@@ -222,9 +203,7 @@ fn try_damage(
             format!("error {kind}")
         }
         _ => {
-            let known = is_known_gap(file_kind, damage) && !strict;
-            let list = if known { &mut summary.known_gaps } else { &mut summary.broken };
-            list.push(format!("{place}: {answer}"));
+            summary.broken.push(format!("{place}: {answer}"));
             "NOT NOTICED".to_owned()
         }
     };

@@ -79,6 +79,9 @@ pub struct Outcome {
     pub ignored: Vec<String>,
 }
 
+/// How often others are let run before a commit, at most.
+const GATHER_TURNS: usize = 32;
+
 /// Callers that wait, and the one who commits.
 pub(crate) struct Writer {
     store: Arc<dyn Store>,
@@ -102,6 +105,8 @@ pub(crate) struct QueueLimit {
 struct Queue {
     waiting: VecDeque<Waiting>,
     bytes: usize,
+    /// How many callers the last commit was for.
+    last_group: usize,
     /// Whether somebody is committing, or was told to.
     led: bool,
 }
@@ -191,13 +196,29 @@ impl Writer {
     /// Commits for all who wait, then lets one of those who came meanwhile go on.
     fn commit_all(&self) {
         let committing = lock(&self.commit);
-        let mut queue = lock(&self.queue);
+        let mut queue = self.gather();
         let group = Group { waiting: std::mem::take(&mut queue.waiting), writer: self };
         queue.bytes = 0;
+        queue.last_group = group.waiting.len();
         drop(queue);
         self.room.notify_all();
         self.commit(group);
         drop(committing);
+    }
+
+    /// Those whose writes were committed together the last time have just been answered, and are
+    /// likely to be back in a moment: one sync for all of them is worth letting them run first.
+    fn gather(&self) -> MutexGuard<'_, Queue> {
+        let mut queue = lock(&self.queue);
+        for _ in 0..GATHER_TURNS {
+            if queue.waiting.len() >= queue.last_group {
+                break;
+            }
+            drop(queue);
+            std::thread::yield_now();
+            queue = lock(&self.queue);
+        }
+        queue
     }
 
     fn commit(&self, mut group: Group<'_>) {

@@ -16,6 +16,9 @@ use crate::write::{Change, Write, WriteKind};
 /// The largest entry: a family of a row with all of its columns.
 pub(crate) const MAX_ENTRY_BYTES: usize = 16 << 20;
 
+/// More than most entries take.
+const ROOM: usize = 512;
+
 /// A write that fits its table.
 pub(crate) struct Prepared {
     pub(crate) slot: Arc<Slot>,
@@ -243,7 +246,9 @@ fn declared_content(
 ) -> Result<Content> {
     let whole = kind == WriteKind::Replace || columns.len() == table.names(family).len();
     if whole && columns.iter().all(|(_, _, change)| matches!(change, Change::Set(_))) {
-        let mut entry = Vec::with_capacity(HEADER_BYTES + 16 * columns.len());
+        // In a buffer with room to grow, then copied: entries are held in memory until they are
+        // flushed, and should be no larger there than they are.
+        let mut entry = Vec::with_capacity(ROOM);
         entry.resize(HEADER_BYTES, 0);
         for (column, name, change) in columns {
             if let Change::Set(value) = change {
@@ -252,7 +257,7 @@ fn declared_content(
             }
         }
         check_size(table.family(family).map_or("", |family| family.name()), entry.len())?;
-        return Ok(Content::Whole(entry));
+        return Ok(Content::Whole(entry.as_slice().to_vec()));
     }
     let changes = columns.iter().map(|(column, name, change)| {
         Ok((column.id, prepare_change(name, column.column_type, change, kind)?))

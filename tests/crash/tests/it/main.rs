@@ -89,10 +89,11 @@ fn a_database_that_was_closed_can_be_opened_at_once() {
     }
 }
 
-/// Gaps that were found once, each with the shortest way to it.
-mod gaps {
+/// Faults that were found once, each with the shortest way to it.
+mod damage {
     use std::fs;
     use std::path::Path;
+    use std::process::{Command, Stdio};
 
     use stonecrop::{Database, Options, Scan, TableSchema, Write};
 
@@ -147,7 +148,7 @@ mod gaps {
     /// 64 GiB and abort.
     #[test]
     fn a_damaged_version_of_a_shard_is_noticed() {
-        let arguments = ["damage", "--kind", "version", "--strict", "--count", "300"];
+        let arguments = ["damage", "--kind", "version", "--count", "300"];
         crate::crash(&[&arguments[..], &["--seed", "5"]].concat()).unwrap();
     }
 
@@ -159,6 +160,25 @@ mod gaps {
         fs::rename(folder.path().join("engine"), folder.path().join("engine.new")).unwrap();
         fs::remove_file(folder.path().join("engine.new/version")).unwrap();
         Database::open(folder.path()).unwrap();
+    }
+
+    #[test]
+    #[ignore = "open: the lock is taken after the engine's files are made; docs/reliability.md"]
+    fn a_database_that_many_make_at_once_is_made_once() {
+        let mut unopened = Vec::new();
+        for _ in 0..50 {
+            let folder = tempfile::tempdir().unwrap();
+            // All but one may be refused.
+            let start = || {
+                let mut command = Command::new(env!("CARGO_BIN_EXE_crash"));
+                let command = command.arg("write").arg(folder.path()).arg("--open-only");
+                command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+            };
+            let makers = [start(), start(), start()];
+            makers.into_iter().for_each(|mut maker| drop(maker.wait().unwrap()));
+            unopened.extend(Database::open(folder.path()).err().map(|error| error.to_string()));
+        }
+        assert!(unopened.is_empty(), "{} of 50 can't be opened: {unopened:#?}", unopened.len());
     }
 
     #[test]

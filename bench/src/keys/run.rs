@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Result, ensure};
 
-use crate::samples::Samples;
+use crate::keys::samples::Samples;
 
 /// Measures everything so many times.
 pub(crate) fn passes(directory: &Path, passes: u32) -> Result<Samples> {

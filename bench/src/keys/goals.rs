@@ -1,32 +1,15 @@
 //! What the codec was meant to reach, and whether it does.
 
-use std::fmt::Write;
-
 use anyhow::{Context, Result};
 use stonecrop_bench::{
     Case, DECIMAL_28, LONG_BYTES, MEMCOMPARABLE, MEMCPY, Operation, PEERS, STONECROP, TENANT_KEY,
 };
 
-use crate::samples::Samples;
-use crate::table::{nanoseconds, times};
+use crate::goal::Goal;
+use crate::keys::samples::Samples;
+use crate::number::{nanoseconds, times};
 
-/// A table of the goals with the figures that decide them.
-pub(crate) fn markdown(samples: &Samples) -> Result<String> {
-    let mut text = String::from("| goal | measured | |\n|---|---|---|\n");
-    for goal in goals(samples)? {
-        let met = if goal.met { "met" } else { "**not met**" };
-        writeln!(text, "| {} | {} | {met} |", goal.text, goal.figures)?;
-    }
-    Ok(text)
-}
-
-struct Goal {
-    text: String,
-    figures: String,
-    met: bool,
-}
-
-fn goals(samples: &Samples) -> Result<[Goal; 5]> {
+pub(crate) fn goals(samples: &Samples) -> Result<[Goal; 5]> {
     use Operation::{Decode, Encode};
     Ok([
         at_most(samples, TENANT_KEY, 3.0)?,

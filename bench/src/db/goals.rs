@@ -1,0 +1,81 @@
+//! What the database was meant to reach, and whether it does.
+
+use anyhow::Result;
+
+use crate::db::figures::{Figures, Measure, Name};
+use crate::db::table::amount;
+use crate::goal::Goal;
+use crate::number::times;
+
+pub(crate) fn goals(figures: &Figures) -> Result<Vec<Goal>> {
+    use Measure::*;
+    let mut goals = Vec::new();
+    let rivals = [
+        (Load, "load", 1.5),
+        (Refresh, "refresh", 1.5),
+        (ReadOneSource, "read from one source", 1.0),
+        (ReadBothSources, "read from both sources", 1.0),
+        (WriteThirtyTwoThreads, "durable writes with 32 threads", 5.0),
+        (ScanForFew, "scan for 0.1% of rows, 2 threads to 1,", 1.0),
+        (ScanForMany, "scan for 10% of rows, 2 threads to 1,", 1.0),
+    ];
+    for (measure, what, factor) in rivals {
+        goals.push(at_least(figures, measure, what, factor)?);
+    }
+    goals.push(group_commit(figures)?);
+    let limits = [
+        (Load, "load"),
+        (Refresh, "refresh"),
+        (ReadOneSource, "read from one source"),
+        (ReadBothSources, "read from both sources"),
+        (ScanForFew, "scan for 0.1% of rows"),
+        (ReadTenant, "scan of a partition"),
+    ];
+    for (measure, what) in limits {
+        goals.push(overhead(figures, measure, what)?);
+    }
+    Ok(goals)
+}
+
+/// Writers share a sync, so 32 threads can't be more than 32 times as fast as one. A ratio above
+/// that says that the disk was slower while the one was measured, and proves nothing.
+fn group_commit(figures: &Figures) -> Result<Goal> {
+    let measure = Measure::WriteThirtyTwoThreads;
+    let many = figures.get(measure, Name::Stonecrop)?;
+    let one = figures.get(Measure::WriteOneThread, Name::Stonecrop)?;
+    let possible = many / one <= 32.0;
+    let doubt = if possible { "" } else { ", more than is possible: the disk's speed changed" };
+    Ok(Goal {
+        text: "durable writes with 32 threads at least 10× of those with one".to_owned(),
+        figures: format!("{}{doubt}", compare(measure, many, one)),
+        met: possible && many / one >= 10.0,
+    })
+}
+
+/// At least so many times SQLite's rate.
+fn at_least(figures: &Figures, measure: Measure, what: &str, factor: f64) -> Result<Goal> {
+    let ours = figures.get(measure, Name::Stonecrop)?;
+    let theirs = figures.get(measure, Name::Sqlite)?;
+    Ok(Goal {
+        text: format!("{what} at least {factor}× as fast as SQLite"),
+        figures: compare(measure, ours, theirs),
+        met: ours / theirs >= factor,
+    })
+}
+
+/// At most 1.3 times the time of the engine below.
+fn overhead(figures: &Figures, measure: Measure, what: &str) -> Result<Goal> {
+    let ours = figures.get(measure, Name::Stonecrop)?;
+    let limit = figures.get(measure, Name::Fjall)?;
+    let (a, b) = (amount(measure, ours), amount(measure, limit));
+    Ok(Goal {
+        text: format!("{what} in at most 1.3× of fjall's own time"),
+        figures: format!("{a} to {b} a second: {}", times(limit / ours)),
+        met: limit / ours <= 1.3,
+    })
+}
+
+fn compare(measure: Measure, ours: f64, theirs: f64) -> String {
+    let (a, b) = (amount(measure, ours), amount(measure, theirs));
+    format!("{a} to {b} a second: {}", times(ours / theirs))
+}
