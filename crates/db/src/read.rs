@@ -78,6 +78,7 @@ impl Selection {
             }
         }
         selection.families.sort();
+        selection.families.iter_mut().for_each(|(_, ids)| ids.sort());
         selection.loose.sort();
         selection
     }
@@ -88,6 +89,12 @@ impl Selection {
 
     pub(crate) fn wants_loose(&self) -> bool {
         self.all || !self.loose.is_empty()
+    }
+
+    /// The columns of a family that are wanted, in order; none where the family is not needed.
+    fn ids(&self, family: u16) -> Option<&[u32]> {
+        let wanted = self.families.iter().find(|(wanted, _)| *wanted == family);
+        wanted.map(|(_, ids)| ids.as_slice())
     }
 
     fn wants_name(&self, name: &[u8]) -> bool {
@@ -111,6 +118,11 @@ struct Entry {
 }
 
 impl Entry {
+    /// The order of a row's entries: declared families, then loose columns by name.
+    fn order(&self) -> (bool, u16, &[u8]) {
+        (self.family == LOOSE, self.family, &self.name)
+    }
+
     fn columns(&self) -> &[u8] {
         self.value.get(crate::entry::HEADER_BYTES..).unwrap_or_default()
     }
@@ -160,16 +172,26 @@ impl Entries {
         Ok(value.map(|value| (&entry.header, value)))
     }
 
+    /// How many columns the row may have.
+    fn count_columns(&self, table: &TableState, selection: &Selection) -> usize {
+        let of = |entry: &Entry| match entry.family {
+            LOOSE => 1,
+            family if selection.all => table.names(family).len(),
+            family => selection.ids(family).map_or(0, <[u32]>::len),
+        };
+        self.list.iter().map(of).sum()
+    }
+
     /// The row with the columns that are wanted.
     pub(crate) fn row(
-        &self,
+        &mut self,
         table: &TableState,
         place: &[u8],
         selection: &Selection,
         moment: Moment,
     ) -> Result<Row> {
         let corrupt = |problem| table.corrupt(problem);
-        let mut columns = Vec::new();
+        let mut columns = Vec::with_capacity(self.count_columns(table, selection));
         let at = moment.seen_at();
         let cell = |header: &Header, value: &[u8]| {
             Ok::<_, Error>(Cell {
@@ -180,9 +202,10 @@ impl Entries {
             })
         };
         // Filters and scans take entries in as they need or meet them, not in the order of a row.
-        let mut entries: Vec<&Entry> = self.list.iter().collect();
-        entries.sort_by_key(|entry| (entry.family == LOOSE, entry.family, &entry.name));
-        for entry in entries {
+        if !self.list.is_sorted_by(|a, b| a.order() <= b.order()) {
+            self.list.sort_by(|a, b| a.order().cmp(&b.order()));
+        }
+        for entry in &self.list {
             if entry.family == LOOSE {
                 // The one without a name only says that the row is there.
                 if !entry.name.is_empty() && selection.wants_name(&entry.name) {
@@ -192,12 +215,16 @@ impl Entries {
                 }
                 continue;
             }
-            let wanted = selection.families.iter().find(|(family, _)| *family == entry.family);
-            let Some((_, ids)) = wanted else { continue };
+            let Some(ids) = selection.ids(entry.family) else { continue };
             let mut stored = Columns::new(entry.columns());
             while let Some((id, value)) = stored.step().map_err(corrupt)? {
-                if !selection.all && !ids.contains(&id) {
-                    continue;
+                if !selection.all {
+                    if ids.last().is_none_or(|last| id > *last) {
+                        break;
+                    }
+                    if !ids.contains(&id) {
+                        continue;
+                    }
                 }
                 let name = table.column_name(entry.family, id)?;
                 columns.push((name.clone(), cell(&entry.header, value)?));

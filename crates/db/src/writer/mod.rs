@@ -80,7 +80,7 @@ pub struct Outcome {
 }
 
 /// How often others are let run before a commit, at most.
-const GATHER_TURNS: usize = 32;
+const GATHER_TURNS: usize = 64;
 
 /// Callers that wait, and the one who commits.
 pub(crate) struct Writer {

@@ -1,6 +1,7 @@
 //! fjall: log-structured trees on disk, a keyspace a shard, one journal for all of them.
 
 use std::fmt;
+use std::io::ErrorKind as IoKind;
 use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -174,7 +175,7 @@ impl FjallStore {
     fn failed(&self, writer: &mut Writer, cause: fjall::Error) -> Error {
         let path = &self.path;
         let full = match &cause {
-            fjall::Error::Io(cause) => cause.kind() == std::io::ErrorKind::StorageFull,
+            fjall::Error::Io(cause) => cause.kind() == IoKind::StorageFull,
             // Something in the background failed, and there is no word of what.
             fjall::Error::Poisoned => space::is_scarce(path),
             _ => false,
@@ -372,7 +373,7 @@ impl Store for FjallStore {
         let synced = self.sync();
         self.closed.store(true, Ordering::Release);
         drop(self.engine.write().unwrap_or_else(PoisonError::into_inner).take());
-        synced
+        synced.and(self.folder.unlock())
     }
 }
 
@@ -466,6 +467,12 @@ fn engine_error(path: &Path, cause: fjall::Error) -> Error {
     let place = path.display();
     match cause {
         fjall::Error::Io(cause) => Error::io(path, cause),
+        // A file that is missing or too short is damage; anything else is the disk's.
+        fjall::Error::Storage(fjall::LsmError::Io(cause))
+            if !matches!(cause.kind(), IoKind::NotFound | IoKind::UnexpectedEof) =>
+        {
+            Error::io(path, cause)
+        }
         fjall::Error::Poisoned => Error::new(
             ErrorKind::Poisoned,
             format!("{place}: a write to disk failed, so no more are taken; open it again"),

@@ -6,7 +6,7 @@
 //! | `commits` | the number of the last commit that was acknowledged as synced |
 //! | `engine/` | the engine's own files |
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind as IoKind, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -25,45 +25,32 @@ const NEW_ENGINE: &str = "engine.new";
 pub(crate) struct Folder {
     path: PathBuf,
     pub(crate) shards: u16,
+    /// The folder itself, locked against others for as long as the store is open.
+    lock: File,
 }
 
 impl Folder {
     /// Opens the folder, or makes it one if it is empty or not there.
     pub(crate) fn open(path: &Path, engine: &str, shards: u16) -> Result<Self> {
-        match fs::read_to_string(path.join(MARKER)) {
-            Ok(text) => {
-                let shards = parse_marker(path, &text, engine)?;
-                Ok(Folder { path: path.to_owned(), shards })
-            }
-            Err(error) if matches!(error.kind(), IoKind::NotFound | IoKind::NotADirectory) => {
-                Self::create(path, engine, shards)
-            }
-            Err(error) => Err(Error::io(&path.join(MARKER), error)),
+        if !path.exists() {
+            check_shards(shards)?;
+            fs::create_dir_all(path).map_err(|error| Error::io(path, error))?;
         }
+        let lock = lock(path)?;
+        let shards = match fs::read_to_string(path.join(MARKER)) {
+            Ok(text) => parse_marker(path, &text, engine)?,
+            Err(error) if matches!(error.kind(), IoKind::NotFound | IoKind::NotADirectory) => {
+                create(path, engine, shards)?;
+                shards
+            }
+            Err(error) => return Err(Error::io(&path.join(MARKER), error)),
+        };
+        Ok(Folder { path: path.to_owned(), shards, lock })
     }
 
-    fn create(path: &Path, engine: &str, shards: u16) -> Result<Self> {
-        if !(1..=256).contains(&shards) {
-            return Err(Error::invalid(format!("{shards} shards, and a store has 1 to 256")));
-        }
-        fs::create_dir_all(path).map_err(|error| Error::io(path, error))?;
-        let entries = fs::read_dir(path).map_err(|error| Error::io(path, error))?;
-        for entry in entries {
-            let name = entry.map_err(|error| Error::io(path, error))?.file_name();
-            // Left behind where the making of a store was cut short.
-            if name != NEW_MARKER {
-                return Err(Error::invalid(format!(
-                    "{} is not a Stonecrop database, and not empty (it holds {:?}); name an empty \
-                     or a new folder",
-                    path.display(),
-                    name
-                )));
-            }
-        }
-        let mut marker = format!("stonecrop {VERSION}\nengine {engine}\nshards {shards}\n");
-        marker += &check_line(&marker);
-        write_whole(path, &marker).map_err(|error| Error::io(&path.join(MARKER), error))?;
-        Ok(Folder { path: path.to_owned(), shards })
+    /// Lets others open it.
+    pub(crate) fn unlock(&self) -> Result<()> {
+        self.lock.unlock().map_err(|error| Error::io(&self.path, error))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -88,10 +75,57 @@ impl Folder {
         File::open(&self.path).and_then(|folder| folder.sync_all()).map_err(io)
     }
 
-    /// The count of acknowledged commits.
+    /// The count of acknowledged commits, which is made before the engine is.
     pub(crate) fn commits(&self) -> Result<Commits> {
-        Commits::open(&self.path.join("commits"))
+        let path = self.path.join("commits");
+        if !self.engine().exists() && !path.exists() {
+            Commits::create(&path)?;
+        }
+        Commits::open(&path)
     }
+}
+
+/// Takes the folder for this process, or says that another has it.
+fn lock(path: &Path) -> Result<File> {
+    let folder = File::open(path).map_err(|error| Error::io(path, error))?;
+    match folder.try_lock() {
+        Ok(()) => Ok(folder),
+        Err(TryLockError::WouldBlock) => Err(Error::new(
+            ErrorKind::Locked,
+            format!(
+                "{} is open in another process, or already in this one; close it there first",
+                path.display()
+            ),
+        )),
+        Err(TryLockError::Error(error)) => Err(Error::io(path, error)),
+    }
+}
+
+fn check_shards(shards: u16) -> Result<()> {
+    if (1..=256).contains(&shards) {
+        return Ok(());
+    }
+    Err(Error::invalid(format!("{shards} shards, and a store has 1 to 256")))
+}
+
+/// Marks an empty folder as a store's.
+fn create(path: &Path, engine: &str, shards: u16) -> Result<()> {
+    check_shards(shards)?;
+    let entries = fs::read_dir(path).map_err(|error| Error::io(path, error))?;
+    for entry in entries {
+        let name = entry.map_err(|error| Error::io(path, error))?.file_name();
+        // Left behind where the making of a store was cut short.
+        if name != NEW_MARKER {
+            return Err(Error::invalid(format!(
+                "{} is not a Stonecrop database, and not empty (it holds {name:?}); name an empty \
+                 or a new folder",
+                path.display(),
+            )));
+        }
+    }
+    let mut marker = format!("stonecrop {VERSION}\nengine {engine}\nshards {shards}\n");
+    marker += &check_line(&marker);
+    write_whole(path, &marker).map_err(|error| Error::io(&path.join(MARKER), error))
 }
 
 /// A file that is there as a whole or not at all, and is on disk when this returns.
@@ -169,21 +203,33 @@ pub(crate) struct Commits {
 const SLOT_BYTES: usize = 12;
 
 impl Commits {
+    /// A file that counts no commits yet, on disk when this returns.
+    fn create(path: &Path) -> Result<()> {
+        let none = [slot(0); 2];
+        let write = || {
+            let mut file = File::create(path)?;
+            file.write_all(none.as_flattened())?;
+            file.sync_all()
+        };
+        write().map_err(|error| Error::io(path, error))
+    }
+
     fn open(path: &Path) -> Result<Self> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)
-            .map_err(|error| Error::io(path, error))?;
-        let mut last = 0;
-        for slot in 0..2 {
+        let damaged = |how| {
+            let message = format!("{} is {how}; restore the folder from a backup", path.display());
+            Error::new(ErrorKind::Corrupt, message)
+        };
+        let file = match OpenOptions::new().read(true).write(true).open(path) {
+            Err(error) if error.kind() == IoKind::NotFound => return Err(damaged("missing")),
+            file => file.map_err(|error| Error::io(path, error))?,
+        };
+        let read = |index: u64| {
             let mut bytes = [0; SLOT_BYTES];
-            if file.read_exact_at(&mut bytes, slot * SLOT_BYTES as u64).is_ok() {
-                last = last.max(parse_slot(bytes).unwrap_or(0));
-            }
-        }
+            file.read_exact_at(&mut bytes, index * SLOT_BYTES as u64).ok()?;
+            parse_slot(bytes)
+        };
+        // One of them may be torn; the other is then the commit before.
+        let last = read(0).max(read(1)).ok_or_else(|| damaged("damaged"))?;
         Ok(Commits { path: path.to_owned(), file, last })
     }
 
