@@ -7,14 +7,17 @@ use stonecrop_keys::{KeyRange as FieldRange, Predicate, Value as KeyValue};
 use stonecrop_store::{Direction, KeyRange, Read};
 
 use crate::catalog::{Place, TableState};
-use crate::condition::Condition;
+use crate::condition::{Comparison, Condition};
 use crate::cursor;
+use crate::entry::{Columns, Header};
 use crate::error::{Error, Result};
 use crate::key::RowKey;
 use crate::read::{Entries, Loader, Moment, Selection};
 use crate::record::{LOOSE, PLACE, family_prefix};
 use crate::row::Row;
 use crate::schema::Placement;
+use crate::value::Value;
+use crate::value::encode::{Problem, compare_encoded};
 
 /// Which rows are wanted, in which order, and how much of them.
 ///
@@ -255,9 +258,11 @@ impl<'a> Scan<'a> {
             }
             None => [LOOSE].into_iter().chain(table.families()).collect(),
         };
-        let families =
+        let families: Vec<u16> =
             families.into_iter().filter(|family| *family != LOOSE || table.is_loose()).collect();
+        let sieve = self.filter.as_ref().and_then(|filter| Sieve::new(filter, &table, &families));
         Ok(Rows {
+            sieve,
             table,
             source,
             moment,
@@ -293,6 +298,7 @@ pub struct Rows {
     moment: Moment,
     selection: Selection,
     filter: Option<Condition>,
+    sieve: Option<Sieve>,
     direction: Direction,
     /// How many rows may still be returned.
     left: usize,
@@ -381,11 +387,19 @@ impl Rows {
     /// Of one declared family every entry is a row, and none has to be held back.
     fn next_of_one(&mut self) -> Result<Option<Bytes>> {
         let Some(stream) = self.streams.first_mut() else { return Ok(None) };
-        let Some(entry) = stream.scan.next() else { return Ok(None) };
-        let (key, value) = entry?;
-        let place = place_of(key, &self.table)?;
-        self.entries.push(&self.table, stream.family, Bytes::new(), value, self.moment)?;
-        Ok(Some(place))
+        for entry in &mut stream.scan {
+            let (key, value) = entry?;
+            if let Some(sieve) = &self.sieve {
+                let passes = sieve.passes(&value).map_err(|problem| self.table.corrupt(problem))?;
+                if !passes {
+                    continue;
+                }
+            }
+            let place = place_of(key, &self.table)?;
+            self.entries.push(&self.table, stream.family, Bytes::new(), value, self.moment)?;
+            return Ok(Some(place));
+        }
+        Ok(None)
     }
 
     fn next_of_many(&mut self) -> Result<Option<Bytes>> {
@@ -425,6 +439,33 @@ impl Iterator for Rows {
 impl std::fmt::Debug for Rows {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Rows").field("table", &self.table.schema.name()).finish_non_exhaustive()
+    }
+}
+
+/// A comparison that the filter asks of the one family that is scanned. Most entries fail it, and
+/// need no further look.
+struct Sieve {
+    column: u32,
+    comparison: Comparison,
+    value: Value,
+}
+
+impl Sieve {
+    fn new(filter: &Condition, table: &TableState, families: &[u16]) -> Option<Self> {
+        match filter {
+            Condition::Compare(name, comparison, value) => {
+                let column = table.column(name).filter(|column| families == [column.family])?;
+                Some(Sieve { column: column.id, comparison: *comparison, value: value.clone() })
+            }
+            Condition::All(all) => all.iter().find_map(|one| Sieve::new(one, table, families)),
+            _ => None,
+        }
+    }
+
+    fn passes(&self, entry: &[u8]) -> Result<bool, Problem> {
+        let (_, columns) = Header::read(entry)?;
+        let Some(stored) = Columns::new(columns).find(self.column)? else { return Ok(false) };
+        Ok(self.comparison.holds(compare_encoded(stored, &self.value)?))
     }
 }
 
