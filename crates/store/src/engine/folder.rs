@@ -15,7 +15,9 @@ use crate::error::{Error, ErrorKind, Result};
 
 const VERSION: u32 = 1;
 const MARKER: &str = "STONECROP";
+/// The marker while it is made.
 const NEW_MARKER: &str = "STONECROP.new";
+const COMMITS: &str = "commits";
 const CHECK: &str = "check ";
 const ENGINE: &str = "engine";
 /// The engine's files while they are made.
@@ -77,9 +79,9 @@ impl Folder {
 
     /// The count of acknowledged commits, which is made before the engine is.
     pub(crate) fn commits(&self) -> Result<Commits> {
-        let path = self.path.join("commits");
+        let path = self.path.join(COMMITS);
         if !self.engine().exists() && !path.exists() {
-            Commits::create(&path)?;
+            Commits::create(&self.path)?;
         }
         Commits::open(&path)
     }
@@ -125,16 +127,17 @@ fn create(path: &Path, engine: &str, shards: u16) -> Result<()> {
     }
     let mut marker = format!("stonecrop {VERSION}\nengine {engine}\nshards {shards}\n");
     marker += &check_line(&marker);
-    write_whole(path, &marker).map_err(|error| Error::io(&path.join(MARKER), error))
+    write_whole(path, MARKER, marker.as_bytes())
+        .map_err(|error| Error::io(&path.join(MARKER), error))
 }
 
 /// A file that is there as a whole or not at all, and is on disk when this returns.
-fn write_whole(folder: &Path, text: &str) -> std::io::Result<()> {
-    let new = folder.join(NEW_MARKER);
+fn write_whole(folder: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
+    let new = folder.join(format!("{name}.new"));
     let mut file = File::create(&new)?;
-    file.write_all(text.as_bytes())?;
+    file.write_all(bytes)?;
     file.sync_all()?;
-    fs::rename(&new, folder.join(MARKER))?;
+    fs::rename(&new, folder.join(name))?;
     File::open(folder)?.sync_all()?;
     // The folder itself may be new as well.
     match folder.parent() {
@@ -203,15 +206,11 @@ pub(crate) struct Commits {
 const SLOT_BYTES: usize = 12;
 
 impl Commits {
-    /// A file that counts no commits yet, on disk when this returns.
-    fn create(path: &Path) -> Result<()> {
+    /// A file that counts no commits yet.
+    fn create(folder: &Path) -> Result<()> {
         let none = [slot(0); 2];
-        let write = || {
-            let mut file = File::create(path)?;
-            file.write_all(none.as_flattened())?;
-            file.sync_all()
-        };
-        write().map_err(|error| Error::io(path, error))
+        write_whole(folder, COMMITS, none.as_flattened())
+            .map_err(|error| Error::io(&folder.join(COMMITS), error))
     }
 
     fn open(path: &Path) -> Result<Self> {
