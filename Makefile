@@ -18,8 +18,7 @@ help: ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 demo: cargo ## Build the binary and show the key explorer
-	cargo build --quiet --release -p stonecrop-cli
-	./target/release/stonecrop key demo
+	cargo run --quiet --release -p stonecrop-cli -- key demo
 
 test: lint unit docs fuzz-short bench-short ## Set up and run everything that CI does
 

@@ -250,7 +250,7 @@ impl Engine {
 }
 
 /// What reads cost least with; docs/decisions/0003-engine-options.md has the measurements. Indexes
-/// and filters stay in memory: about 1.5% of what is stored.
+/// and filters stay in memory: by estimate 1.5% of what is stored.
 fn keyspace_options() -> KeyspaceCreateOptions {
     KeyspaceCreateOptions::default()
         .data_block_size_policy(BlockSizePolicy::all(16 << 10))
