@@ -21,6 +21,9 @@ use crate::value::ColumnType;
 use crate::write::Write;
 use crate::writer::{Durability, Prepared, Receipt};
 
+/// For how many writes room is made at once, at most: an iterator may promise more than it has.
+const EXPECTED_WRITES: usize = 1 << 16;
+
 /// A table. The handle is cheap to clone, and can be used from any thread.
 ///
 /// ```
@@ -136,8 +139,12 @@ impl Table {
     ) -> Result<Receipt> {
         // Each is prepared as it comes and let go of, which is faster than holding all of them.
         let table = self.state()?;
-        let writes = writes.into_iter().map(|write| Prepared::new(&self.slot, &table, &write));
-        self.inner.write_prepared(writes.collect::<Result<_>>()?, durability)
+        let writes = writes.into_iter();
+        let mut prepared = Vec::with_capacity(writes.size_hint().0.min(EXPECTED_WRITES));
+        for write in writes {
+            prepared.push(Prepared::new(&self.slot, &table, &write)?);
+        }
+        self.inner.write_prepared(prepared, durability)
     }
 
     /// A row with all its columns; none where it is not there, or gone.

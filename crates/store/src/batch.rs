@@ -49,6 +49,15 @@ impl Batch {
         Self::default()
     }
 
+    /// An empty batch with room for some puts and deletes.
+    ///
+    /// ```
+    /// assert!(stonecrop_store::Batch::with_capacity(1000).is_empty());
+    /// ```
+    pub fn with_capacity(operations: usize) -> Self {
+        Batch { operations: Vec::with_capacity(operations) }
+    }
+
     /// Adds an entry, or replaces its value.
     ///
     /// ```
@@ -68,6 +77,32 @@ impl Batch {
     /// ```
     pub fn delete(&mut self, shard: u8, key: impl Into<Bytes>) {
         self.operations.push(Operation { shard, key: key.into(), value: None });
+    }
+
+    /// Forgets all but the first `len` puts and deletes.
+    ///
+    /// ```
+    /// let mut batch = stonecrop_store::Batch::new();
+    /// batch.delete(0, "key");
+    /// batch.truncate(0);
+    /// assert!(batch.is_empty());
+    /// ```
+    pub fn truncate(&mut self, len: usize) {
+        self.operations.truncate(len);
+    }
+
+    /// The shard, the key and the value of each, in their order; a delete has no value.
+    ///
+    /// ```
+    /// let mut batch = stonecrop_store::Batch::new();
+    /// batch.delete(3, "key");
+    /// assert_eq!(batch.iter().next(), Some((3, &"key".into(), None)));
+    /// ```
+    pub fn iter(&self) -> impl Iterator<Item = (u8, &Bytes, Option<&Bytes>)> {
+        self.operations.iter().map(|operation| {
+            let Operation { shard, key, value } = operation;
+            (*shard, key, value.as_ref())
+        })
     }
 
     /// How many puts and deletes there are.

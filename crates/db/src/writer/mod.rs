@@ -6,8 +6,7 @@ mod apply;
 mod pending;
 mod prepare;
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use stonecrop_store::{Batch, Store};
@@ -101,57 +100,32 @@ pub(crate) struct QueueLimit {
     pub(crate) wait: Duration,
 }
 
+/// The group that is next to be committed. Whoever is first in it commits it for all.
 #[derive(Default)]
 struct Queue {
-    waiting: VecDeque<Waiting>,
+    waiting: Vec<Waiting>,
+    answers: Arc<Answers>,
     bytes: usize,
     /// How many callers the last commit was for.
     last_group: usize,
-    /// Whether somebody is committing, or was told to.
-    led: bool,
 }
 
 struct Waiting {
     writes: Vec<Prepared>,
     durability: Durability,
-    ticket: Arc<Ticket>,
 }
 
-/// Where a caller waits for the answer, or to be told to commit.
-#[derive(Default)]
-struct Ticket {
-    state: Mutex<TicketState>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-enum TicketState {
-    #[default]
-    Waiting,
-    /// The caller is the one to commit next.
-    Lead,
-    Done(Result<Receipt>),
-}
-
-impl Ticket {
-    fn set(&self, state: TicketState) {
-        *lock(&self.state) = state;
-        self.changed.notify_one();
-    }
-
-    /// The answer, or none if the caller is to commit.
-    fn wait(&self) -> Option<Result<Receipt>> {
-        let mut state = lock(&self.state);
-        loop {
-            match std::mem::take(&mut *state) {
-                TicketState::Waiting => {}
-                TicketState::Lead => return None,
-                TicketState::Done(result) => return Some(result),
-            }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
+impl Waiting {
+    /// How many puts and deletes it makes, if none of its writes has to read the row first.
+    fn operations(&self) -> usize {
+        // One for the catalog.
+        self.writes.iter().map(|write| write.families.len()).sum::<usize>() + 1
     }
 }
+
+/// Where the callers of one group wait, each for the answer in its place. All of them are woken at
+/// once: one call of the system a group, not one a caller.
+type Answers = OnceLock<Vec<Mutex<Option<Result<Receipt>>>>>;
 
 /// No lock here guards anything that a panic could leave half done.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -168,18 +142,17 @@ impl Writer {
     /// since the writes were prepared.
     pub(crate) fn write(&self, writes: Vec<Prepared>, durability: Durability) -> Result<Receipt> {
         let bytes = writes.iter().map(Prepared::size).sum();
-        let ticket = Arc::new(Ticket::default());
-        let waiting = Waiting { writes, durability, ticket: ticket.clone() };
         let mut queue = self.wait_for_room(bytes)?;
         queue.bytes += bytes;
-        queue.waiting.push_back(waiting);
-        let leads = !std::mem::replace(&mut queue.led, true);
+        let place = queue.waiting.len();
+        queue.waiting.push(Waiting { writes, durability });
+        let answers = queue.answers.clone();
         drop(queue);
-        if !leads && let Some(answer) = ticket.wait() {
-            return answer;
+        if place == 0 {
+            self.commit_all();
         }
-        self.commit_all();
-        ticket.wait().unwrap_or(Err(Error::Closed))
+        let answer = answers.wait().get(place).and_then(|answer| lock(answer).take());
+        answer.unwrap_or(Err(Error::Closed))
     }
 
     fn wait_for_room(&self, bytes: usize) -> Result<MutexGuard<'_, Queue>> {
@@ -193,17 +166,19 @@ impl Writer {
         if waited.timed_out() { Err(Error::Busy) } else { Ok(queue) }
     }
 
-    /// Commits for all who wait, then lets one of those who came meanwhile go on.
+    /// Commits for all who wait. Those who come meanwhile are the next group.
     fn commit_all(&self) {
         let committing = lock(&self.commit);
         let mut queue = self.gather();
-        let group = Group { waiting: std::mem::take(&mut queue.waiting), writer: self };
+        let waiting = std::mem::take(&mut queue.waiting);
+        let answers = AlwaysAnswered(std::mem::take(&mut queue.answers));
         queue.bytes = 0;
-        queue.last_group = group.waiting.len();
+        queue.last_group = waiting.len();
         drop(queue);
         self.room.notify_all();
-        self.commit(group);
+        let given = self.commit(waiting);
         drop(committing);
+        let _ = answers.0.set(given);
     }
 
     /// Those whose writes were committed together the last time have just been answered, and are
@@ -221,20 +196,20 @@ impl Writer {
         queue
     }
 
-    fn commit(&self, mut group: Group<'_>) {
-        let mut pending = Pending::new(&*self.store);
-        let mut answers = Vec::with_capacity(group.waiting.len());
+    /// Commits a group, and gives the answer for each.
+    fn commit(&self, group: Vec<Waiting>) -> Vec<Mutex<Option<Result<Receipt>>>> {
+        let mut pending = Pending::new(&*self.store, group.iter().map(Waiting::operations).sum());
+        let mut answers = Vec::with_capacity(group.len());
         let mut durability = Durability::None;
         let mut tables: Vec<Arc<TableState>> = Vec::new();
-        for waiting in &mut group.waiting {
-            let writes = std::mem::take(&mut waiting.writes);
+        for Waiting { writes, durability: asked } in group {
             let runs = writes.chunk_by(|a, b| Arc::ptr_eq(&a.table, &b.table));
             let of = runs.filter_map(|run| Some(run.first()?.table.clone()));
             let mut of: Vec<_> = of.collect();
             let applied = check_current(&writes)
                 .and_then(|()| Request::new(&mut pending, self.clock.now()).apply(writes));
             if applied.is_ok() {
-                durability = durability.max(waiting.durability);
+                durability = durability.max(asked);
                 tables.append(&mut of);
             }
             answers.push(applied);
@@ -247,14 +222,12 @@ impl Writer {
         if committed.is_err() {
             tables.iter().for_each(|table| table.activity.forget_stored());
         }
-        for (waiting, answer) in group.waiting.drain(..).zip(answers) {
-            let answer = match &committed {
-                Ok(()) => answer.map(|writes| Receipt { durability, writes }),
-                // A condition may have failed of what was not committed, so that is no answer.
-                Err(cause) => Err(Error::commit(cause)),
-            };
-            waiting.ticket.set(TicketState::Done(answer));
-        }
+        let answers = answers.into_iter().map(|answer| match &committed {
+            Ok(()) => answer.map(|writes| Receipt { durability, writes }),
+            // A condition may have failed of what was not committed, so that is no answer.
+            Err(cause) => Err(Error::commit(cause)),
+        });
+        answers.map(|answer| Mutex::new(Some(answer))).collect()
     }
 
     /// Does something while nothing else is committed.
@@ -286,22 +259,12 @@ fn check_current(writes: &[Prepared]) -> Result<()> {
     Ok(())
 }
 
-/// Requests that are being committed. Whatever happens, each gets an answer, and somebody who came
-/// meanwhile commits next.
-struct Group<'w> {
-    waiting: VecDeque<Waiting>,
-    writer: &'w Writer,
-}
+/// Answers that are given whatever happens: those who wait when a commit panics learn that it is
+/// over.
+struct AlwaysAnswered(Arc<Answers>);
 
-impl Drop for Group<'_> {
+impl Drop for AlwaysAnswered {
     fn drop(&mut self) {
-        for waiting in self.waiting.drain(..) {
-            waiting.ticket.set(TicketState::Done(Err(Error::Closed)));
-        }
-        let mut queue = lock(&self.writer.queue);
-        match queue.waiting.front() {
-            Some(next) => next.ticket.set(TicketState::Lead),
-            None => queue.led = false,
-        }
+        let _ = self.0.set(Vec::new());
     }
 }

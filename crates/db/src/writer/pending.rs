@@ -12,32 +12,34 @@ use stonecrop_store::{Batch, Direction, KeyRange, Read, Result, Scan, Store};
 /// only when somebody is about to read; see [`Pending::view`].
 pub(crate) struct Pending<'s> {
     store: &'s dyn Store,
-    operations: Vec<(u8, Bytes, Option<Bytes>)>,
+    batch: Batch,
     index: BTreeMap<(u8, Bytes), Option<Bytes>>,
     indexed: usize,
 }
 
 impl<'s> Pending<'s> {
-    pub(crate) fn new(store: &'s dyn Store) -> Self {
-        Pending { store, operations: Vec::new(), index: BTreeMap::new(), indexed: 0 }
+    /// With room for some puts and deletes: to make room over and over takes longer than all else.
+    pub(crate) fn new(store: &'s dyn Store, operations: usize) -> Self {
+        let batch = Batch::with_capacity(operations);
+        Pending { store, batch, index: BTreeMap::new(), indexed: 0 }
     }
 
     pub(crate) fn put(&mut self, shard: u8, key: Bytes, value: impl Into<Bytes>) {
-        self.operations.push((shard, key, Some(value.into())));
+        self.batch.put(shard, key, value);
     }
 
     pub(crate) fn delete(&mut self, shard: u8, key: Bytes) {
-        self.operations.push((shard, key, None));
+        self.batch.delete(shard, key);
     }
 
     /// How many operations there are, to go back to with [`Pending::truncate`].
     pub(crate) fn len(&self) -> usize {
-        self.operations.len()
+        self.batch.len()
     }
 
     /// Forgets the operations after the first `len`.
     pub(crate) fn truncate(&mut self, len: usize) {
-        self.operations.truncate(len);
+        self.batch.truncate(len);
         if self.indexed > len {
             self.index.clear();
             self.indexed = 0;
@@ -46,28 +48,21 @@ impl<'s> Pending<'s> {
 
     /// The store as it will be.
     pub(crate) fn view(&mut self) -> &Self {
-        for (shard, key, value) in self.operations.iter().skip(self.indexed) {
-            self.index.insert((*shard, key.clone()), value.clone());
+        for (shard, key, value) in self.batch.iter().skip(self.indexed) {
+            self.index.insert((shard, key.clone()), value.cloned());
         }
-        self.indexed = self.operations.len();
+        self.indexed = self.batch.len();
         self
     }
 
     pub(crate) fn into_batch(self) -> Batch {
-        let mut batch = Batch::new();
-        for (shard, key, value) in self.operations {
-            match value {
-                Some(value) => batch.put(shard, key, value),
-                None => batch.delete(shard, key),
-            }
-        }
-        batch
+        self.batch
     }
 }
 
 impl Read for Pending<'_> {
     fn get(&self, shard: u8, key: &[u8]) -> Result<Option<Bytes>> {
-        debug_assert_eq!(self.indexed, self.operations.len(), "read through view()");
+        debug_assert_eq!(self.indexed, self.batch.len(), "read through view()");
         if !self.index.is_empty()
             && let Some(value) = self.index.get(&(shard, Bytes::copy_from_slice(key)))
         {
@@ -78,7 +73,7 @@ impl Read for Pending<'_> {
 
     /// For small ranges, such as the entries of one row: they are collected.
     fn scan(&self, shard: u8, range: KeyRange, direction: Direction) -> Result<Scan> {
-        debug_assert_eq!(self.indexed, self.operations.len(), "read through view()");
+        debug_assert_eq!(self.indexed, self.batch.len(), "read through view()");
         let start = Bound::Included((shard, range.start.clone()));
         let end = match &range.end {
             Some(end) => Bound::Excluded((shard, end.clone())),

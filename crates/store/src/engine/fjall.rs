@@ -16,7 +16,9 @@ use fjall::compaction::filter::{
 use fjall::config::{
     BlockSizePolicy, HashRatioPolicy, PartitioningPolicy, PinningPolicy, RestartIntervalPolicy,
 };
-use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable, Snapshot};
+use fjall::{
+    Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, PersistMode, Readable, Snapshot,
+};
 
 use crate::batch::{Batch, check_shard};
 use crate::engine::folder::{Commits, Folder};
@@ -294,7 +296,8 @@ impl Store for FjallStore {
         let engine = guard.get()?;
         let bytes = operations.iter().map(|operation| operation.size() as u64).sum();
         writer.space.take(&self.path, bytes, engine.database.write_buffer_size())?;
-        let mut batch = engine.database.batch().durability(Some(mode));
+        let batch = OwnedWriteBatch::with_capacity(engine.database.clone(), operations.len() + 1);
+        let mut batch = batch.durability(Some(mode));
         for operation in operations {
             let shard = guard.shard(operation.shard)?;
             match operation.value {
