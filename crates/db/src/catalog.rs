@@ -12,6 +12,7 @@ use stonecrop_store::{Direction, Read};
 
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
+use crate::index::{IndexState, IndexStatus};
 use crate::record::{self, CatalogKind, LOOSE, PLACE, catalog_id, catalog_key, catalog_range};
 use crate::schema::{Family, Placement, TableSchema};
 use crate::value::ColumnType;
@@ -37,6 +38,7 @@ pub(crate) struct TableState {
     /// The names of the columns, by family and id.
     names: Vec<Vec<Arc<str>>>,
     pub(crate) activity: Arc<Activity>,
+    pub(crate) indexes: Vec<IndexState>,
 }
 
 /// Where a declared column is stored. Families and columns are counted from 1.
@@ -58,6 +60,8 @@ pub(crate) struct Activity {
     newest: AtomicI64,
     /// What `newest` will be taken to be when the database is opened again.
     ceiling: AtomicI64,
+    /// How far each index has come, by its id.
+    indexes: RwLock<HashMap<u16, Arc<IndexStatus>>>,
 }
 
 impl Activity {
@@ -68,7 +72,14 @@ impl Activity {
             loose_stored: AtomicBool::new(loose),
             newest: AtomicI64::new(ceiling),
             ceiling: AtomicI64::new(ceiling),
+            indexes: RwLock::default(),
         }
+    }
+
+    /// How far an index has come; complete unless something else was said.
+    pub(crate) fn index_status(&self, index: u16) -> Arc<IndexStatus> {
+        let mut indexes = self.indexes.write().unwrap_or_else(PoisonError::into_inner);
+        indexes.entry(index).or_default().clone()
     }
 
     /// A write that is not before this wins, whatever is stored.
@@ -150,8 +161,7 @@ impl TableState {
             }
             names.push(family_names);
         }
-        let (key, schema) = (key.clone(), schema);
-        Ok(TableState {
+        let mut state = TableState {
             id,
             version,
             schema,
@@ -162,7 +172,20 @@ impl TableState {
             columns,
             names,
             activity,
-        })
+            indexes: Vec::new(),
+        };
+        let indexes = state.schema.indexes.iter().map(|index| IndexState::new(index, &state));
+        state.indexes = indexes.collect::<Result<_>>()?;
+        Ok(state)
+    }
+
+    pub(crate) fn index_by_id(&self, id: u16) -> Option<&IndexState> {
+        self.indexes.iter().find(|index| index.id == id)
+    }
+
+    pub(crate) fn index_by_name(&self, name: &str) -> Result<&IndexState> {
+        let found = self.indexes.iter().find(|index| index.name == name);
+        found.ok_or_else(|| self.schema.problem(format!("there is no index {name:?}")))
     }
 
     /// A declared column by its name.
@@ -256,6 +279,14 @@ impl TableState {
         (u32::from(stripe) * u32::from(self.shards) / 256) as u8
     }
 
+    /// All shards that the table may have rows in.
+    pub(crate) fn shards(&self) -> impl Iterator<Item = u8> + use<> {
+        match self.schema.placement {
+            Placement::Hash => 0..=(self.shards - 1) as u8,
+            Placement::Range => self.own_shard()..=self.own_shard(),
+        }
+    }
+
     /// The shard of a table that is placed by range.
     pub(crate) fn own_shard(&self) -> u8 {
         (self.id % u32::from(self.shards)) as u8
@@ -337,6 +368,14 @@ impl Catalog {
             let micros = value.first_chunk().ok_or_else(|| corrupt("a ceiling without a time"))?;
             ceilings.insert(id, Timestamp::from_micros(i64::from_be_bytes(*micros)));
         }
+        let mut backfills = Vec::new();
+        let range = catalog_range(CatalogKind::Backfill);
+        for entry in store.scan(CATALOG_SHARD, range, Direction::Forward)? {
+            let (key, value) = entry?;
+            let ids = record::backfill_ids(&key);
+            let (table, index) = ids.ok_or_else(|| corrupt("a key without an index"))?;
+            backfills.push((table, index, value));
+        }
         let mut tables = Tables { loaded: true, ..Tables::default() };
         for (_, value) in read_all(CatalogKind::NextTable)? {
             let id = value.first_chunk().ok_or_else(|| corrupt("no id for the next table"))?;
@@ -347,6 +386,9 @@ impl Catalog {
                 .map_err(|error| corrupt(&format!("the definition of table {id}: {error}")))?;
             let ceiling = ceilings.get(&id).copied().unwrap_or(Timestamp::MIN);
             let activity = Arc::new(Activity::new(stored.loose, ceiling));
+            for (_, index, value) in backfills.iter().filter(|(table, _, _)| *table == id) {
+                activity.index_status(*index).read(value)?;
+            }
             let state = TableState::new(id, stored.version, stored.schema, shards, activity)?;
             tables.insert(Arc::new(state));
         }
@@ -374,6 +416,33 @@ impl Catalog {
     pub(crate) fn is_dropped(&self, id: u32) -> bool {
         let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
         tables.loaded && id < tables.next_id && !tables.ids.contains_key(&id)
+    }
+
+    /// A table by its id.
+    pub(crate) fn by_id(&self, id: u32) -> Option<Arc<TableState>> {
+        let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
+        tables.by_name.get(tables.ids.get(&id)?)?.get()
+    }
+
+    /// Whether an index, or its whole table, was dropped. Ids are never used twice.
+    pub(crate) fn is_index_dropped(&self, table: u32, index: u16) -> bool {
+        let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
+        let Some(name) = tables.ids.get(&table) else {
+            return tables.loaded && table < tables.next_id;
+        };
+        let state = tables.by_name.get(name).and_then(|slot| slot.get());
+        state.is_some_and(|state| {
+            index < state.schema.next_index && state.index_by_id(index).is_none()
+        })
+    }
+
+    /// The tables with an index that is not complete.
+    pub(crate) fn incomplete(&self) -> Vec<String> {
+        let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
+        let states = tables.by_name.values().filter_map(|slot| slot.get());
+        let incomplete =
+            states.filter(|state| state.indexes.iter().any(|i| i.status.is_building()));
+        incomplete.map(|state| state.schema.name.clone()).collect()
     }
 
     /// The ceilings as low as they can be, for the next opening to know as much as this one does.
@@ -445,8 +514,10 @@ pub(crate) fn ceiling_record(table: u32, ceiling: Timestamp) -> (Bytes, Bytes) {
 }
 
 /// The keys of all records of a table.
-pub(crate) fn keys_of(table: u32) -> [Bytes; 2] {
-    [CatalogKind::Table, CatalogKind::Ceiling].map(|kind| catalog_key(kind, table))
+pub(crate) fn keys_of(table: &TableState) -> Vec<Bytes> {
+    let own = [CatalogKind::Table, CatalogKind::Ceiling].map(|kind| catalog_key(kind, table.id));
+    let indexes = table.indexes.iter().map(|index| record::backfill_key(table.id, index.id));
+    own.into_iter().chain(indexes).collect()
 }
 
 fn corrupt(problem: &str) -> Error {

@@ -2,15 +2,19 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use bytes::Bytes;
 use stonecrop_store::{Batch, FjallStore, MemoryStore, Stats, Store};
 
 use crate::catalog::{self, CATALOG_SHARD, Catalog, Slot, TableState};
 use crate::clock::{Clock, SystemClock};
 use crate::error::{Error, Result};
+use crate::index::backfill::Builder;
+use crate::index::check::{Report, check};
 use crate::retention::Expiry;
 use crate::schema::TableSchema;
 use crate::table::Table;
@@ -151,10 +155,13 @@ pub struct Database {
 pub(crate) struct Inner {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) writer: Writer,
+    pub(crate) writer: Arc<Writer>,
     catalog: Arc<Catalog>,
     durability: Durability,
     syncer: Syncer,
+    /// Those who build indexes, and what tells them to stop.
+    builders: Mutex<Vec<JoinHandle<()>>>,
+    closing: Arc<AtomicBool>,
 }
 
 impl Database {
@@ -209,18 +216,26 @@ impl Database {
             _ => Arc::new(FjallStore::open(location, &store_options)?),
         };
         catalog.load(&*store, store.shards())?;
-        Ok(Self::new(store, catalog, options))
+        let database = Self::new(store, catalog, options);
+        for name in database.inner.catalog.incomplete() {
+            if let Some(slot) = database.inner.catalog.slot(&name) {
+                database.inner.build_indexes(&slot);
+            }
+        }
+        Ok(database)
     }
 
     fn new(store: Arc<dyn Store>, catalog: Arc<Catalog>, options: Options) -> Self {
         let clock = options.clock.clone();
         let inner = Inner {
-            writer: Writer::new(store.clone(), clock.clone(), options.queue),
+            writer: Arc::new(Writer::new(store.clone(), clock.clone(), options.queue)),
             syncer: Syncer::new(store.clone(), options.sync_interval),
             durability: options.durability,
             catalog,
             clock,
             store,
+            builders: Mutex::default(),
+            closing: Arc::default(),
         };
         Database { inner: Arc::new(inner) }
     }
@@ -241,7 +256,7 @@ impl Database {
                 return Err(Error::TableExists { table: schema.name().to_owned() });
             }
             let state = Arc::new(inner.new_table(schema)?);
-            let slot = inner.store_table(&state, &[])?;
+            let slot = inner.store_table(&state, None)?;
             Ok(self.handle(state.schema.name(), slot))
         })
     }
@@ -290,7 +305,7 @@ impl Database {
             let state = inner.catalog.slot(name).and_then(|slot| slot.get());
             let state = state.ok_or_else(|| Error::NoTable { table: name.to_owned() })?;
             let mut batch = Batch::new();
-            for key in catalog::keys_of(state.id) {
+            for key in catalog::keys_of(&state) {
                 batch.delete(CATALOG_SHARD, key);
             }
             inner.writer.commit_batch(batch)?;
@@ -353,6 +368,28 @@ impl Database {
         Ok(self.inner.store.compact()?)
     }
 
+    /// Looks at every entry: that keys and values fit their tables, and that rows and indexes
+    /// agree. It reads everything, and nobody waits for it.
+    ///
+    /// ```
+    /// assert!(stonecrop::Database::memory().check()?.is_clean());
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn check(&self) -> Result<Report> {
+        check(&self.inner, &self.inner.catalog, false)
+    }
+
+    /// As [`Database::check`], and makes indexes agree with their rows. Writes wait until it is
+    /// done.
+    ///
+    /// ```
+    /// assert_eq!(stonecrop::Database::memory().repair()?.mended, 0);
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn repair(&self) -> Result<Report> {
+        check(&self.inner, &self.inner.catalog, true)
+    }
+
     /// Figures about the files.
     ///
     /// ```
@@ -402,22 +439,63 @@ impl Inner {
     pub(crate) fn store_table(
         &self,
         state: &Arc<TableState>,
-        replaced: &[u32],
+        replaced: Option<&TableState>,
+    ) -> Result<Arc<Slot>> {
+        self.store_table_with(state, replaced, None)
+    }
+
+    /// As [`Inner::store_table`], with one more record of the catalog.
+    pub(crate) fn store_table_with(
+        &self,
+        state: &Arc<TableState>,
+        replaced: Option<&TableState>,
+        record: Option<(Bytes, Bytes)>,
     ) -> Result<Arc<Slot>> {
         let mut batch = Batch::new();
-        for key in replaced.iter().flat_map(|id| catalog::keys_of(*id)) {
+        for key in replaced.iter().flat_map(|table| catalog::keys_of(table)) {
             batch.delete(CATALOG_SHARD, key);
         }
         let next_id = catalog::next_id_record(self.catalog.next_id().max(state.id + 1));
-        for (key, value) in [catalog::table_record(state)?, next_id] {
+        for (key, value) in [catalog::table_record(state)?, next_id].into_iter().chain(record) {
             batch.put(CATALOG_SHARD, key, value);
         }
         self.writer.commit_batch(batch)?;
         Ok(self.catalog.insert(state.clone()))
     }
 
+    /// Starts to build the indexes of a table that are not complete.
+    pub(crate) fn build_indexes(&self, slot: &Arc<Slot>) {
+        let Some(table) = slot.get() else { return };
+        for index in table.indexes.iter().filter(|index| index.status.is_building()) {
+            let builder = Builder {
+                store: self.store.clone(),
+                writer: self.writer.clone(),
+                clock: self.clock.clone(),
+                slot: slot.clone(),
+                index: index.id,
+                closing: self.closing.clone(),
+            };
+            let thread = std::thread::Builder::new().name("stonecrop index".to_owned());
+            match thread.spawn(move || builder.run()) {
+                Ok(thread) => {
+                    let mut builders = self.builders.lock().unwrap_or_else(PoisonError::into_inner);
+                    builders.retain(|builder| !builder.is_finished());
+                    builders.push(thread);
+                }
+                // The next opening will try again.
+                Err(_) => index.status.stop(),
+            }
+        }
+    }
+
     fn close(&self) -> Result<()> {
         self.syncer.stop();
+        self.closing.store(true, Ordering::Release);
+        let mut builders = self.builders.lock().unwrap_or_else(PoisonError::into_inner);
+        for builder in builders.drain(..) {
+            let _ = builder.join();
+        }
+        drop(builders);
         self.writer.exclusively(|| {
             let mut batch = Batch::new();
             for (key, value) in self.catalog.final_ceilings() {

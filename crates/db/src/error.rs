@@ -88,6 +88,24 @@ pub enum Error {
         /// Which write of the batch, counted from 0.
         write: usize,
     },
+    /// An index that can't be made like this.
+    #[error("index {index:?}: {problem}")]
+    Index {
+        /// The index.
+        index: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// Another row has the same values in a unique index. Nothing of the batch was written.
+    #[error(
+        "write {write}: another row has the same values in the unique index {index:?}; nothing was written"
+    )]
+    NotUnique {
+        /// The index.
+        index: String,
+        /// Which write of the batch, counted from 0.
+        write: usize,
+    },
     /// A scan that can't be done.
     #[error("scan: {problem}")]
     Scan {

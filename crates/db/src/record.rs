@@ -2,8 +2,9 @@
 //!
 //! | record | after the version and the type |
 //! |---|---|
-//! | catalog | kind (1), id (4) |
+//! | catalog | kind (1), table (4), index (2) if it is about one |
 //! | row | table (4), family (2), place, column name if the family is 0 |
+//! | index | table (4), index (2), indexed values, place |
 //! | history | table (4), family (2), place, written_at descending (8), expires_at (8) |
 //!
 //! The place of a row is its stripe (1, in tables placed by hash), its partition key and its sort
@@ -18,6 +19,7 @@ use crate::clock::Timestamp;
 const VERSION: u8 = 0x01;
 const CATALOG: u8 = 0x10;
 const ROW: u8 = 0x20;
+const INDEX: u8 = 0x30;
 const HISTORY: u8 = 0x40;
 
 /// Holds the columns that are declared in no family, an entry each, and removals of whole rows.
@@ -25,7 +27,7 @@ pub(crate) const LOOSE: u16 = 0;
 /// The bytes before the place of a row.
 pub(crate) const PLACE: usize = 8;
 /// The two times at the end of a history key.
-const TIMES: usize = 16;
+pub(crate) const TIMES: usize = 16;
 
 /// The records of the catalog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,11 +39,25 @@ pub(crate) enum CatalogKind {
     Table = 2,
     /// A time that no entry of the table was written after, by the table's id.
     Ceiling = 3,
+    /// How far an index that is being built has come, by the table's and the index's id.
+    Backfill = 4,
 }
 
 pub(crate) fn catalog_key(kind: CatalogKind, id: u32) -> Bytes {
     let [a, b, c, d] = id.to_be_bytes();
     Bytes::copy_from_slice(&[VERSION, CATALOG, kind as u8, a, b, c, d])
+}
+
+/// The key of what is known of an index that is being built.
+pub(crate) fn backfill_key(table: u32, index: u16) -> Bytes {
+    let key = catalog_key(CatalogKind::Backfill, table);
+    [&key[..], &index.to_be_bytes()].concat().into()
+}
+
+/// The table and the index that a backfill key is about.
+pub(crate) fn backfill_ids(key: &[u8]) -> Option<(u32, u16)> {
+    let (key, index) = key.split_last_chunk()?;
+    Some((catalog_id(key)?, u16::from_be_bytes(*index)))
 }
 
 /// All records of a kind.
@@ -68,6 +84,11 @@ pub(crate) fn family_prefix(table: u32, family: u16) -> [u8; PLACE] {
 /// The key of an entry: `name` is empty but for a loose column.
 pub(crate) fn entry_key(table: u32, family: u16, place: &[u8], name: &str) -> Bytes {
     [&prefix(ROW, table, family)[..], place, name.as_bytes()].concat().into()
+}
+
+/// What all entries of an index begin with.
+pub(crate) fn index_prefix(table: u32, index: u16) -> [u8; PLACE] {
+    prefix(INDEX, table, index)
 }
 
 /// The key of a superseded version.
@@ -109,8 +130,9 @@ fn from_sortable(bits: u64) -> Timestamp {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Record {
     Catalog,
-    Row { table: u32 },
-    History { table: u32, expires_at: Timestamp },
+    Row { table: u32, family: u16 },
+    Index { table: u32, index: u16 },
+    History { table: u32, family: u16, expires_at: Timestamp },
 }
 
 /// What kind of entry a key belongs to; none where it is none of ours.
@@ -119,11 +141,19 @@ pub(crate) fn record(key: &[u8]) -> Option<Record> {
     if version != VERSION {
         return None;
     }
-    let table = || rest.first_chunk().map(|id| u32::from_be_bytes(*id));
+    let ids = || {
+        let (table, rest) = rest.split_first_chunk()?;
+        let second = rest.first_chunk()?;
+        Some((u32::from_be_bytes(*table), u16::from_be_bytes(*second)))
+    };
     match record {
         CATALOG => Some(Record::Catalog),
-        ROW => Some(Record::Row { table: table()? }),
-        HISTORY => Some(Record::History { table: table()?, expires_at: history_times(key)?.1 }),
+        ROW => ids().map(|(table, family)| Record::Row { table, family }),
+        INDEX => ids().map(|(table, index)| Record::Index { table, index }),
+        HISTORY => {
+            let ((table, family), (_, expires_at)) = (ids()?, history_times(key)?);
+            Some(Record::History { table, family, expires_at })
+        }
         _ => None,
     }
 }
@@ -143,7 +173,7 @@ mod tests {
         assert_eq!(times, (Timestamp::from_micros(-4), Timestamp::NEVER));
         assert_eq!(
             record(&key(1, 2)),
-            Some(Record::History { table: 3, expires_at: Timestamp::from_micros(2) })
+            Some(Record::History { table: 3, family: 1, expires_at: Timestamp::from_micros(2) })
         );
     }
 
@@ -152,6 +182,9 @@ mod tests {
         assert_eq!(&entry_key(1, 2, b"row", "")[..], b"\x01\x20\x00\x00\x00\x01\x00\x02row");
         assert_eq!(&entry_key(1, LOOSE, b"row", "a")[..], b"\x01\x20\x00\x00\x00\x01\x00\x00rowa");
         assert_eq!(&catalog_key(CatalogKind::Table, 7)[..], b"\x01\x10\x02\x00\x00\x00\x07");
+        assert_eq!(&backfill_key(7, 8)[..], b"\x01\x10\x04\x00\x00\x00\x07\x00\x08");
+        assert_eq!(backfill_ids(&backfill_key(7, 8)), Some((7, 8)));
+        assert_eq!(&index_prefix(1, 2), b"\x01\x30\x00\x00\x00\x01\x00\x02");
         let first = history_key(1, 2, b"r", Timestamp::from_micros(0), Timestamp::NEVER);
         let times = b"\x7f\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff";
         assert_eq!(&first[..], [&b"\x01\x40\x00\x00\x00\x01\x00\x02r"[..], times].concat());

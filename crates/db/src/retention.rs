@@ -9,6 +9,7 @@ use stonecrop_store::Retention;
 use crate::catalog::Catalog;
 use crate::clock::{Clock, Timestamp};
 use crate::entry::Header;
+use crate::index;
 use crate::record::{Record, record};
 
 /// Entries go this long after they can't be seen any more, so that a read that began before does
@@ -38,12 +39,16 @@ impl Retention for Expiry {
     fn may_drop(&self, key: &[u8], value: &[u8]) -> bool {
         let (catalog, clock) = &*self.inner;
         match record(key) {
-            Some(Record::Row { table }) => {
+            Some(Record::Row { table, .. }) => {
                 catalog.is_dropped(table)
                     || Header::read(value)
                         .is_ok_and(|(header, _)| is_droppable(header.gone_at, clock.now()))
             }
-            Some(Record::History { table, expires_at }) => {
+            Some(Record::Index { table, index }) => {
+                catalog.is_index_dropped(table, index)
+                    || index::gone_at(value).is_some_and(|at| is_droppable(at, clock.now()))
+            }
+            Some(Record::History { table, expires_at, .. }) => {
                 catalog.is_dropped(table) || is_droppable(expires_at, clock.now())
             }
             Some(Record::Catalog) | None => false,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use stonecrop_keys::Schema;
 
 use crate::error::{Error, Result};
+use crate::index::Index;
 use crate::value::ColumnType;
 
 /// What a table is declared as: its key, its families of columns, how they age.
@@ -29,6 +30,15 @@ pub struct TableSchema {
     sort_key: Option<Schema>,
     pub(crate) placement: Placement,
     pub(crate) families: Vec<Family>,
+    #[serde(default)]
+    pub(crate) indexes: Vec<Index>,
+    /// The id of the next index; none is used twice.
+    #[serde(default = "first_index")]
+    pub(crate) next_index: u16,
+}
+
+fn first_index() -> u16 {
+    1
 }
 
 /// How the partitions of a table are laid out.
@@ -123,8 +133,15 @@ impl TableSchema {
         };
         let (partition_key, sort_key) =
             (parse("partition key", partition_key)?, parse("sort key", sort_key)?);
-        let families = Vec::new();
-        Ok(TableSchema { name, partition_key, sort_key, placement: Placement::default(), families })
+        Ok(TableSchema {
+            name,
+            partition_key,
+            sort_key,
+            placement: Placement::default(),
+            families: Vec::new(),
+            indexes: Vec::new(),
+            next_index: first_index(),
+        })
     }
 
     /// With partitions placed by hash or in order.
@@ -151,6 +168,20 @@ impl TableSchema {
         self
     }
 
+    /// With one more index.
+    ///
+    /// ```
+    /// # use stonecrop::{Index, TableSchema};
+    /// TableSchema::new("people", "id u64", "")?.index(Index::new("by_name", "name string")?);
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn index(mut self, mut index: Index) -> Self {
+        index.id = self.next_index;
+        self.next_index = self.next_index.saturating_add(1);
+        self.indexes.push(index);
+        self
+    }
+
     /// The name of the table.
     ///
     /// ```
@@ -172,6 +203,17 @@ impl TableSchema {
     /// ```
     pub fn families(&self) -> &[Family] {
         &self.families
+    }
+
+    /// The indexes, in the order of their declaration.
+    ///
+    /// ```
+    /// # use stonecrop::TableSchema;
+    /// assert!(TableSchema::new("people", "id u64", "")?.indexes().is_empty());
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn indexes(&self) -> &[Index] {
+        &self.indexes
     }
 
     /// The fields of the partition key and of the sort key, as one schema.
@@ -236,6 +278,18 @@ impl TableSchema {
                     )));
                 }
             }
+        }
+        let mut names = HashSet::new();
+        for index in &self.indexes {
+            if index.name.is_empty() || !names.insert(&index.name) {
+                let name = &index.name;
+                return Err(
+                    self.problem(format!("index {name:?}: the name is empty or used twice"))
+                );
+            }
+        }
+        if self.next_index == u16::MAX {
+            return Err(self.problem("65,534 indexes were made of it; copy it to a new table"));
         }
         Ok(())
     }

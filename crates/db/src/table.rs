@@ -11,9 +11,10 @@ use crate::clock::Timestamp;
 use crate::database::{Inner, no_table};
 use crate::entry::Header;
 use crate::error::{Error, Result};
+use crate::index::{Backfill, Index, IndexProgress};
 use crate::key::RowKey;
 use crate::read::{Loader, Moment, Selection, versions};
-use crate::record::{LOOSE, PLACE, family_prefix};
+use crate::record::{LOOSE, PLACE, backfill_key, family_prefix};
 use crate::row::{Row, Version};
 use crate::scan::{Rows, Scan};
 use crate::schema::{Column, Family, TableSchema};
@@ -309,7 +310,7 @@ impl Table {
             // The rows of the old id belong to no table any more.
             let mut new = self.inner.new_table(old.schema.clone())?;
             new.version = old.version;
-            self.inner.store_table(&Arc::new(new), &[old.id])?;
+            self.inner.store_table(&Arc::new(new), Some(&old))?;
             Ok(())
         })
     }
@@ -371,6 +372,87 @@ impl Table {
         })
     }
 
+    /// Adds an index. The rows that are there are added to it in the background, while the table
+    /// is read and written; queries use it once it is complete.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, Index, TableSchema};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// people.create_index(Index::new("by_name", "name string")?)?;
+    /// people.wait_for_index("by_name")?;
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn create_index(&self, index: Index) -> Result<()> {
+        self.inner.writer.exclusively(|| {
+            let old = self.state()?;
+            let schema = old.schema.clone().index(index);
+            let id = schema.next_index - 1;
+            let status = old.activity.index_status(id);
+            status.set(Some(Backfill::default()));
+            let (shards, activity) = (self.inner.store.shards(), old.activity.clone());
+            let new = TableState::new(old.id, old.version + 1, schema, shards, activity)
+                .inspect_err(|_| status.set(None))?;
+            let backfill = (backfill_key(old.id, id), Backfill::default().to_bytes()?);
+            self.inner.store_table_with(&Arc::new(new), None, Some(backfill))
+        })?;
+        self.inner.build_indexes(&self.slot);
+        Ok(())
+    }
+
+    /// Drops an index. Its space is given back as compaction comes by.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, Index, TableSchema};
+    /// let schema = TableSchema::new("people", "id u64", "")?;
+    /// let people = Database::memory()
+    ///     .create_table(schema.index(Index::new("by_name", "name string")?))?;
+    /// people.drop_index("by_name")?;
+    /// assert!(people.drop_index("by_name").is_err());
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn drop_index(&self, name: &str) -> Result<()> {
+        self.alter(&[], |schema| {
+            let missing = schema.problem(format!("there is no index {name:?}"));
+            let at = schema.indexes.iter().position(|index| index.name == name).ok_or(missing)?;
+            schema.indexes.remove(at);
+            Ok(())
+        })
+    }
+
+    /// How far an index has come.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, Index, IndexProgress, TableSchema};
+    /// let schema = TableSchema::new("people", "id u64", "")?;
+    /// let people = Database::memory()
+    ///     .create_table(schema.index(Index::new("by_name", "name string")?))?;
+    /// assert_eq!(people.index_progress("by_name")?, IndexProgress::Complete);
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn index_progress(&self, name: &str) -> Result<IndexProgress> {
+        Ok(self.state()?.index_by_name(name)?.status.progress())
+    }
+
+    /// Waits until an index is complete; an error if it can't be.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, Index, TableSchema};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// people.create_index(Index::new("by_name", "name string")?)?;
+    /// people.wait_for_index("by_name")?;
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn wait_for_index(&self, name: &str) -> Result<()> {
+        let status = self.state()?.index_by_name(name)?.status.clone();
+        match status.wait() {
+            IndexProgress::Complete => Ok(()),
+            IndexProgress::Building { .. } => Err(Error::Closed),
+            IndexProgress::Failed { problem } => {
+                Err(Error::Index { index: name.to_owned(), problem })
+            }
+        }
+    }
+
     fn alter(
         &self,
         declared: &[String],
@@ -384,7 +466,7 @@ impl Table {
             let activity = old.activity.clone();
             let new = TableState::new(old.id, old.version + 1, schema, shards, activity)?;
             self.check_unused(&old, declared)?;
-            self.inner.store_table(&Arc::new(new), &[])?;
+            self.inner.store_table(&Arc::new(new), None)?;
             Ok(())
         })
     }

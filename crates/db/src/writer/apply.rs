@@ -29,8 +29,8 @@ const ROW: &str = "row";
 
 /// Applies the writes of one caller, all or none of them.
 pub(crate) struct Request<'p, 's> {
-    pending: &'p mut Pending<'s>,
-    now: Timestamp,
+    pub(super) pending: &'p mut Pending<'s>,
+    pub(super) now: Timestamp,
     /// The tables that were written to, and the latest time of it.
     touched: Vec<(Arc<TableState>, Timestamp)>,
 }
@@ -87,6 +87,7 @@ impl<'p, 's> Request<'p, 's> {
                 return Err(Error::ConditionFailed { write: index });
             }
         }
+        let watched = self.watch(&write)?;
         let written_at = write.written_at.unwrap_or(self.now);
         let mut row = RowWrite {
             wins: written_at >= write.table.activity.newest(),
@@ -115,6 +116,7 @@ impl<'p, 's> Request<'p, 's> {
         for family in write.families {
             self.put_family(&mut row, family)?;
         }
+        self.maintain(&row, watched, index)?;
         Ok(row.outcome())
     }
 
@@ -130,7 +132,7 @@ impl<'p, 's> Request<'p, 's> {
     }
 
     fn stored(&mut self, row: &RowWrite, key: &[u8]) -> Result<Option<(Header, Bytes)>> {
-        let Some(value) = self.pending.view().get(row.shard, key)? else { return Ok(None) };
+        let Some(value) = self.pending.point_view().get(row.shard, key)? else { return Ok(None) };
         let (header, _) = Header::read(&value).map_err(|problem| row.table.corrupt(problem))?;
         Ok(Some((header, value)))
     }
@@ -308,10 +310,10 @@ impl<'p, 's> Request<'p, 's> {
 }
 
 /// A write to a row, and what has become of it so far.
-struct RowWrite {
+pub(super) struct RowWrite {
     table: Arc<TableState>,
-    shard: u8,
-    place: Bytes,
+    pub(super) shard: u8,
+    pub(super) place: Bytes,
     written_at: Timestamp,
     /// When what it removes is removed: not before any of it was written.
     removed_at: Timestamp,

@@ -3,6 +3,7 @@
 //! disk serves many. Readers never wait for it.
 
 mod apply;
+mod indexes;
 mod pending;
 mod prepare;
 
@@ -16,7 +17,8 @@ use crate::clock::{Clock, Timestamp};
 use crate::error::{Error, Result};
 
 use apply::Request;
-use pending::Pending;
+pub(crate) use indexes::is_taken;
+pub(crate) use pending::Pending;
 pub(crate) use prepare::Prepared;
 
 /// When a write counts as done.

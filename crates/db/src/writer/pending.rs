@@ -1,6 +1,6 @@
 //! What is about to be committed, laid over what is stored.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 
 use bytes::Bytes;
@@ -8,20 +8,30 @@ use stonecrop_store::{Batch, Direction, KeyRange, Read, Result, Scan, Store};
 
 /// Puts and deletes in their order, and a view of the store as it will be after them.
 ///
-/// Most writes are never looked at again before they are committed, so the index over them is made
-/// only when somebody is about to read; see [`Pending::view`].
+/// Most writes are never looked at again before they are committed, so what finds them is made only
+/// when somebody is about to read; see [`Pending::view`].
 pub(crate) struct Pending<'s> {
     store: &'s dyn Store,
     batch: Batch,
-    index: BTreeMap<(u8, Bytes), Option<Bytes>>,
-    indexed: usize,
+    /// The last operation on each key. A key belongs to one row, and so to one shard.
+    by_key: HashMap<Bytes, Option<Bytes>, foldhash::fast::RandomState>,
+    in_order: BTreeMap<(u8, Bytes), Option<Bytes>>,
+    /// How many of the operations are in `by_key`, and in `in_order`.
+    known: usize,
+    ordered: usize,
 }
 
 impl<'s> Pending<'s> {
     /// With room for some puts and deletes: to make room over and over takes longer than all else.
     pub(crate) fn new(store: &'s dyn Store, operations: usize) -> Self {
-        let batch = Batch::with_capacity(operations);
-        Pending { store, batch, index: BTreeMap::new(), indexed: 0 }
+        Pending {
+            store,
+            batch: Batch::with_capacity(operations),
+            by_key: HashMap::default(),
+            in_order: BTreeMap::new(),
+            known: 0,
+            ordered: 0,
+        }
     }
 
     pub(crate) fn put(&mut self, shard: u8, key: Bytes, value: impl Into<Bytes>) {
@@ -40,19 +50,40 @@ impl<'s> Pending<'s> {
     /// Forgets the operations after the first `len`.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.batch.truncate(len);
-        if self.indexed > len {
-            self.index.clear();
-            self.indexed = 0;
+        if self.known > len {
+            self.by_key.clear();
+            self.known = 0;
         }
+        if self.ordered > len {
+            self.in_order.clear();
+            self.ordered = 0;
+        }
+    }
+
+    /// The operations after the first `len`.
+    pub(crate) fn operations_since(
+        &self,
+        len: usize,
+    ) -> impl Iterator<Item = (u8, &Bytes, Option<&Bytes>)> {
+        self.batch.iter().skip(len)
+    }
+
+    /// The store as it will be, for reading by key alone.
+    pub(crate) fn point_view(&mut self) -> &Self {
+        for (_, key, value) in self.batch.iter().skip(self.known) {
+            self.by_key.insert(key.clone(), value.cloned());
+        }
+        self.known = self.batch.len();
+        self
     }
 
     /// The store as it will be.
     pub(crate) fn view(&mut self) -> &Self {
-        for (shard, key, value) in self.batch.iter().skip(self.indexed) {
-            self.index.insert((shard, key.clone()), value.cloned());
+        for (shard, key, value) in self.batch.iter().skip(self.ordered) {
+            self.in_order.insert((shard, key.clone()), value.cloned());
         }
-        self.indexed = self.batch.len();
-        self
+        self.ordered = self.batch.len();
+        self.point_view()
     }
 
     pub(crate) fn into_batch(self) -> Batch {
@@ -62,24 +93,22 @@ impl<'s> Pending<'s> {
 
 impl Read for Pending<'_> {
     fn get(&self, shard: u8, key: &[u8]) -> Result<Option<Bytes>> {
-        debug_assert_eq!(self.indexed, self.batch.len(), "read through view()");
-        if !self.index.is_empty()
-            && let Some(value) = self.index.get(&(shard, Bytes::copy_from_slice(key)))
-        {
-            return Ok(value.clone());
+        debug_assert_eq!(self.known, self.batch.len(), "read through point_view()");
+        match self.by_key.get(key) {
+            Some(value) => Ok(value.clone()),
+            None => self.store.get(shard, key),
         }
-        self.store.get(shard, key)
     }
 
     /// For small ranges, such as the entries of one row: they are collected.
     fn scan(&self, shard: u8, range: KeyRange, direction: Direction) -> Result<Scan> {
-        debug_assert_eq!(self.indexed, self.batch.len(), "read through view()");
+        debug_assert_eq!(self.ordered, self.batch.len(), "read through view()");
         let start = Bound::Included((shard, range.start.clone()));
         let end = match &range.end {
             Some(end) => Bound::Excluded((shard, end.clone())),
             None => Bound::Excluded((shard.saturating_add(1), Bytes::new())),
         };
-        let mut changes = self.index.range((start, end)).peekable();
+        let mut changes = self.in_order.range((start, end)).peekable();
         if changes.peek().is_none() {
             return self.store.scan(shard, range, direction);
         }

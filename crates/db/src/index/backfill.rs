@@ -1,0 +1,163 @@
+//! Adding the rows that were there before an index to it, on a thread of its own.
+//!
+//! From the moment that an index is declared, every write keeps it. So each row that was there
+//! before has to be looked at once, at any time, as long as nothing else is committed meanwhile. It
+//! goes by small groups, and how far it has come is stored with each, for the next opening to go on.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bytes::Bytes;
+use stonecrop_store::{Direction, Durability, KeyRange, Store};
+
+use crate::catalog::{CATALOG_SHARD, Place, Slot, TableState};
+use crate::clock::Clock;
+use crate::error::{Error, Result};
+use crate::index::status::Backfill;
+use crate::index::{self, IndexState};
+use crate::record::{LOOSE, PLACE, backfill_key, family_prefix};
+use crate::writer::{Pending, Writer, is_taken};
+
+/// How many rows are looked at while others wait.
+const GROUP_ROWS: usize = 500;
+/// How many entries are passed over in a search for rows, before others are let in.
+const GROUP_ENTRIES: usize = 20_000;
+
+/// What it takes to build an index, without holding the database open.
+pub(crate) struct Builder {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) writer: Arc<Writer>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) slot: Arc<Slot>,
+    pub(crate) index: u16,
+    pub(crate) closing: Arc<AtomicBool>,
+}
+
+impl Builder {
+    /// Goes on until the index is complete, or dropped, or the database is closed.
+    pub(crate) fn run(self) {
+        while let Some(table) = self.slot.get() {
+            let Some(index) = table.index_by_id(self.index) else { return };
+            let stopped = self.closing.load(Ordering::Acquire);
+            let more = match index.status.backfill() {
+                Some(backfill) if !stopped => self.add_group(&table, index, backfill),
+                _ => Ok(false),
+            };
+            match more {
+                Ok(true) => {}
+                // What failed may go better at the next opening.
+                Ok(false) | Err(_) => return index.status.stop(),
+            }
+        }
+    }
+
+    /// Adds some rows, and tells whether there are more.
+    fn add_group(&self, then: &TableState, index: &IndexState, from: Backfill) -> Result<bool> {
+        let (group, next) = self.find_rows(then, index, &from)?;
+        self.writer.exclusively(|| {
+            // It may have been altered since, or emptied, or dropped.
+            let Some(table) = &self.slot.get() else { return Ok(false) };
+            let Some(index) = table.index_by_id(self.index) else { return Ok(false) };
+            if table.id != then.id {
+                return Ok(true);
+            }
+            let mut pending = Pending::new(&*self.store, group.len() + 1);
+            let mut problem = None;
+            for place in &group {
+                if let Err(error) = self.add_row(table, index, place, &mut pending) {
+                    problem = Some(error.to_string());
+                    break;
+                }
+            }
+            let rows = from.rows + group.len() as u64;
+            let (left, status) = match (problem, next) {
+                (None, None) => (false, None),
+                (None, Some((shard, after))) => {
+                    (true, Some(Backfill { shard, after, rows, problem: None }))
+                }
+                (problem, _) => (false, Some(Backfill { problem, ..from })),
+            };
+            let key = backfill_key(table.id, index.id);
+            match &status {
+                Some(status) => pending.put(CATALOG_SHARD, key, status.to_bytes()?),
+                None => pending.delete(CATALOG_SHARD, key),
+            }
+            let durability = if left { Durability::Buffered } else { Durability::Sync };
+            self.store.write(pending.into_batch(), durability)?;
+            index.status.set(status);
+            Ok(left)
+        })
+    }
+
+    /// The next rows that may be in the index, and where to go on after them.
+    #[expect(clippy::type_complexity, reason = "it is told apart at once")]
+    fn find_rows(
+        &self,
+        table: &TableState,
+        index: &IndexState,
+        from: &Backfill,
+    ) -> Result<(Vec<Place>, Option<(u8, Vec<u8>)>)> {
+        // A row has no entry without its first column.
+        let Some(part) = index.parts.first() else { return Ok((Vec::new(), None)) };
+        let prefix = family_prefix(table.id, part.family);
+        let mut group = Vec::new();
+        let mut passed = 0;
+        for shard in table.shards().filter(|shard| *shard >= from.shard) {
+            let mut range = KeyRange::prefix(&prefix);
+            if shard == from.shard && !from.after.is_empty() {
+                range.start = [&prefix[..], &from.after, &[0]].concat().into();
+            }
+            for entry in self.store.scan(shard, range, Direction::Forward)? {
+                let (key, _) = entry?;
+                let rest = key.slice(PLACE.min(key.len())..);
+                let place = match part.family {
+                    LOOSE => {
+                        let (place, name) = table.split_loose(&rest)?;
+                        (name == part.name.as_bytes()).then(|| rest.slice_ref(place))
+                    }
+                    _ => Some(rest.clone()),
+                };
+                group.extend(place.map(|bytes| Place { shard, bytes }));
+                passed += 1;
+                if group.len() == GROUP_ROWS || passed == GROUP_ENTRIES {
+                    return Ok((group, Some((shard, rest.to_vec()))));
+                }
+            }
+        }
+        Ok((group, None))
+    }
+
+    fn add_row(
+        &self,
+        table: &TableState,
+        index: &IndexState,
+        place: &Place,
+        pending: &mut Pending<'_>,
+    ) -> Result<()> {
+        let Some((key, value)) = entry_of(&*self.store, table, index, place)? else {
+            return Ok(());
+        };
+        let now = self.clock.now();
+        if index::gone_at(&value).is_none_or(|at| at <= now) {
+            return Ok(());
+        }
+        if index.unique && is_taken(pending, table, index, &key, place.bytes.len(), now)? {
+            return Err(Error::NotUnique { index: index.name.clone(), write: 0 });
+        }
+        pending.put(place.shard, key, value);
+        Ok(())
+    }
+}
+
+/// The entry that a row should have, by what is stored of it.
+pub(crate) fn entry_of(
+    store: &dyn stonecrop_store::Read,
+    table: &TableState,
+    index: &IndexState,
+    place: &Place,
+) -> Result<Option<(Bytes, Bytes)>> {
+    let parts =
+        index.parts.iter().map(|part| store.get(place.shard, &part.key(table, &place.bytes)));
+    let parts = parts.collect::<stonecrop_store::Result<Vec<_>>>()?;
+    index.entry(table, &place.bytes, &parts)
+}

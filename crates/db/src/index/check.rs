@@ -1,0 +1,307 @@
+//! Whether everything that is stored makes sense, and rows and indexes agree.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use stonecrop_store::{Batch, Direction, KeyRange, Read};
+
+use crate::catalog::{Catalog, Place, TableState};
+use crate::clock::Timestamp;
+use crate::database::Inner;
+use crate::entry::{Columns, Header};
+use crate::error::Result;
+use crate::index::backfill::entry_of;
+use crate::index::{self, IndexState};
+use crate::record::{LOOSE, PLACE, Record, record};
+use crate::value::encode;
+
+/// How many problems a report names; the others are counted.
+const NAMED: usize = 1000;
+
+/// What [`crate::Database::check`] found.
+///
+/// ```
+/// let report = stonecrop::Database::memory().check()?;
+/// assert!(report.is_clean());
+/// # Ok::<(), stonecrop::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Report {
+    /// How many entries were looked at: families of rows, their history, entries of indexes.
+    pub entries: u64,
+    /// What is wrong, the first 1,000 of it.
+    pub problems: Vec<Disagreement>,
+    /// How many problems there are in all.
+    pub found: u64,
+    /// How many of them were mended.
+    pub mended: u64,
+}
+
+impl Report {
+    /// Whether nothing is wrong.
+    ///
+    /// ```
+    /// assert!(stonecrop::Database::memory().check()?.is_clean());
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn is_clean(&self) -> bool {
+        self.found == 0
+    }
+
+    fn add(&mut self, problem: Disagreement) {
+        self.found += 1;
+        if self.problems.len() < NAMED {
+            self.problems.push(problem);
+        }
+    }
+}
+
+/// One thing that is wrong.
+///
+/// ```
+/// for problem in stonecrop::Database::memory().check()?.problems {
+///     println!("{}: {} ({})", problem.table, problem.problem, problem.key);
+/// }
+/// # Ok::<(), stonecrop::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Disagreement {
+    /// The table, as far as it can be told.
+    pub table: String,
+    /// The index, if it is about one.
+    pub index: Option<String>,
+    /// What is wrong.
+    pub problem: String,
+    /// The stored key of the entry, in hexadecimal.
+    pub key: String,
+    /// Whether `repair` can mend it. It can make indexes agree with rows, not rows with nothing.
+    pub mendable: bool,
+}
+
+/// What to do about an entry of an index.
+struct Fix {
+    shard: u8,
+    key: Bytes,
+    /// None to delete it.
+    value: Option<Bytes>,
+}
+
+pub(crate) struct Checker<'c> {
+    source: &'c dyn Read,
+    catalog: &'c Catalog,
+    now: Timestamp,
+    report: Report,
+    fixes: Vec<Fix>,
+}
+
+/// Looks at every entry. With `mend`, indexes are made to agree with their rows; nothing else is
+/// committed until it is done.
+pub(crate) fn check(inner: &Inner, catalog: &Catalog, mend: bool) -> Result<Report> {
+    let look = |source: &dyn Read| {
+        let (now, report, fixes) = (inner.clock.now(), Report::default(), Vec::new());
+        let mut checker = Checker { source, catalog, now, report, fixes };
+        for shard in 0..=(inner.store.shards() - 1) as u8 {
+            checker.check_shard(shard)?;
+        }
+        Ok((checker.report, checker.fixes))
+    };
+    if !mend {
+        return look(&*inner.store.snapshot()?).map(|(report, _)| report);
+    }
+    inner.writer.exclusively(|| {
+        let (mut report, fixes) = look(&*inner.store.snapshot()?)?;
+        report.mended = fixes.len() as u64;
+        let mut batch = Batch::with_capacity(fixes.len());
+        for Fix { shard, key, value } in fixes {
+            match value {
+                Some(value) => batch.put(shard, key, value),
+                None => batch.delete(shard, key),
+            }
+        }
+        inner.writer.commit_batch(batch)?;
+        Ok(report)
+    })
+}
+
+impl Checker<'_> {
+    fn check_shard(&mut self, shard: u8) -> Result<()> {
+        for entry in self.source.scan(shard, KeyRange::all(), Direction::Forward)? {
+            let (key, value) = entry?;
+            self.report.entries += 1;
+            match record(&key) {
+                Some(Record::Catalog) => {}
+                Some(Record::Row { table, family } | Record::History { table, family, .. }) => {
+                    let Some(table) = self.table(table, &key) else { continue };
+                    let is_history = matches!(record(&key), Some(Record::History { .. }));
+                    match check_entry(&table, family, &key, &value, is_history) {
+                        Err(problem) => self.problem(&table, None, problem, &key, false),
+                        Ok(place) if !is_history => {
+                            self.check_entries_of(shard, &table, family, place, &key)?;
+                        }
+                        Ok(_) => {}
+                    }
+                }
+                Some(Record::Index { table: id, index }) => {
+                    let Some(table) = self.table(id, &key) else { continue };
+                    // One that is not complete may still lack anything.
+                    if let Some(index) = table.index_by_id(index).filter(|index| index.is_ready()) {
+                        self.check_index_entry(shard, &table, index, key, &value)?;
+                    }
+                }
+                None => self.add(String::new(), None, "a key of no known kind".into(), &key, false),
+            }
+        }
+        Ok(())
+    }
+
+    /// The table of an entry; none where it was dropped.
+    fn table(&mut self, id: u32, key: &[u8]) -> Option<Arc<TableState>> {
+        if self.catalog.is_dropped(id) {
+            return None;
+        }
+        let table = self.catalog.by_id(id);
+        if table.is_none() {
+            let problem = format!("an entry of a table {id} that never was");
+            self.add(String::new(), None, problem, key, false);
+        }
+        table
+    }
+
+    /// That a row has the entries in indexes that it should have. Asked for once a row: for the
+    /// part with an index's first column.
+    fn check_entries_of(
+        &mut self,
+        shard: u8,
+        table: &TableState,
+        family: u16,
+        place: Bytes,
+        key: &Bytes,
+    ) -> Result<()> {
+        let name = key.get(PLACE + place.len()..).unwrap_or_default();
+        for index in table.indexes.iter().filter(|index| index.is_ready()) {
+            let first = index.parts.first();
+            if !first.is_some_and(|part| part.family == family && part.name.as_bytes() == name) {
+                continue;
+            }
+            let row = Place { shard, bytes: place.clone() };
+            let expected = match entry_of(self.source, table, index, &row) {
+                Ok(expected) => expected.filter(|(_, value)| self.stands(value)),
+                Err(error) => {
+                    self.problem(table, Some(index), error.to_string(), key, false);
+                    continue;
+                }
+            };
+            let Some((entry, value)) = expected else { continue };
+            let problem = match self.source.get(shard, &entry)? {
+                Some(found) if found == value => continue,
+                Some(_) => "the entry of a row says something else than the row",
+                None => "the entry of a row is missing",
+            };
+            self.problem(table, Some(index), problem.to_owned(), &entry, true);
+            self.fixes.push(Fix { shard, key: entry, value: Some(value) });
+        }
+        Ok(())
+    }
+
+    /// That an entry of an index is that of its row.
+    fn check_index_entry(
+        &mut self,
+        shard: u8,
+        table: &TableState,
+        index: &IndexState,
+        key: Bytes,
+        value: &Bytes,
+    ) -> Result<()> {
+        if index::gone_at(value).is_some() && !self.stands(value) {
+            return Ok(());
+        }
+        let problem = match index::place_start(&key, value) {
+            Err(problem) => problem,
+            Ok(start) => {
+                let row = Place { shard, bytes: key.slice(start..) };
+                match entry_of(self.source, table, index, &row) {
+                    // One that differs in its value alone is found from the side of the row.
+                    Ok(Some((expected, value))) if expected == key && self.stands(&value) => {
+                        return Ok(());
+                    }
+                    _ => "an entry that no row should have",
+                }
+            }
+        };
+        self.problem(table, Some(index), problem.to_owned(), &key, true);
+        self.fixes.push(Fix { shard, key, value: None });
+        Ok(())
+    }
+
+    fn stands(&self, value: &[u8]) -> bool {
+        index::gone_at(value).is_some_and(|at| self.now < at)
+    }
+
+    fn problem(
+        &mut self,
+        table: &TableState,
+        index: Option<&IndexState>,
+        problem: String,
+        key: &[u8],
+        mendable: bool,
+    ) {
+        let index = index.map(|index| index.name.clone());
+        self.add(table.schema.name().to_owned(), index, problem, key, mendable);
+    }
+
+    fn add(
+        &mut self,
+        table: String,
+        index: Option<String>,
+        problem: String,
+        key: &[u8],
+        mendable: bool,
+    ) {
+        let key = key.iter().map(|byte| format!("{byte:02x}")).collect();
+        self.report.add(Disagreement { table, index, problem, key, mendable });
+    }
+}
+
+/// That the key and the value of a row's entry fit the table; its place.
+fn check_entry(
+    table: &TableState,
+    family: u16,
+    key: &Bytes,
+    value: &[u8],
+    is_history: bool,
+) -> Result<Bytes, String> {
+    let end = key.len() - if is_history { crate::record::TIMES } else { 0 };
+    let rest = key.slice(PLACE.min(end)..end);
+    let place = match family {
+        LOOSE => {
+            let (place, name) = table.split_loose(&rest).map_err(|error| error.to_string())?;
+            std::str::from_utf8(name).map_err(|_| "a column name that is not UTF-8")?;
+            rest.slice_ref(place)
+        }
+        _ => rest,
+    };
+    table.key_values(&place).map_err(|error| error.to_string())?;
+    let (header, columns) = Header::read(value)?;
+    if header.removed {
+        return Ok(place);
+    }
+    if family == LOOSE {
+        if !columns.is_empty() {
+            encode::read(columns)?;
+        }
+        return Ok(place);
+    }
+    let mut columns = Columns::new(columns);
+    let mut before = 0;
+    while let Some((id, value)) = columns.step()? {
+        if id <= before {
+            return Err("columns that are out of order".to_owned());
+        }
+        before = id;
+        table.column_name(family, id).map_err(|error| error.to_string())?;
+        encode::read(value)?;
+    }
+    Ok(place)
+}

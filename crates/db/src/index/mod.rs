@@ -1,0 +1,402 @@
+//! Secondary indexes: what they are declared as, and the entry that a row has in one.
+//!
+//! A row is in an index if it has every column that the index is over; null counts as a value. So
+//! whether it is in it depends on these columns alone, and an entry is gone with the first of them.
+
+pub(crate) mod backfill;
+pub(crate) mod check;
+
+mod status;
+
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use stonecrop_keys::{MAX_KEY_BYTES, Nulls, Schema, TimeUnit, Type, Value as KeyValue};
+
+use crate::catalog::TableState;
+use crate::clock::Timestamp;
+use crate::entry::{Columns, Header, push_column};
+use crate::error::{Error, Result};
+use crate::record::{LOOSE, PLACE, entry_key, index_prefix};
+use crate::value::encode::{self, Problem, write_varint};
+use crate::value::{ColumnType, Value};
+
+pub use status::IndexProgress;
+pub(crate) use status::{Backfill, IndexStatus};
+
+/// A second order of a table's rows: by one or more columns, and among equals by the key.
+///
+/// The columns are in the notation of [`stonecrop_keys::Schema`], with one of the types `bool`,
+/// `i64`, `f64`, `decimal`, `string`, `bytes`, `timestamp(us)`, `date` and `uuid`. A row without one
+/// of the columns has no entry; neither has one with a null, unless the column says where nulls go.
+///
+/// ```
+/// use stonecrop::{Database, Family, Index, TableSchema, Write};
+/// let crm = Family::new("crm").column("owner").column("score");
+/// let accounts = Database::memory().create_table(
+///     TableSchema::new("accounts", "id string", "")?
+///         .family(crm)
+///         .index(Index::new("by_owner", "owner string, score i64 desc nulls last")?),
+/// )?;
+/// accounts.write(Write::put("a1").set("owner", "adam").set("score", 42))?;
+/// # Ok::<(), stonecrop::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Index {
+    pub(crate) name: String,
+    #[serde(with = "notation")]
+    pub(crate) columns: Schema,
+    #[serde(default)]
+    pub(crate) unique: bool,
+    #[serde(default)]
+    pub(crate) covering: Vec<String>,
+    /// Given by the table; 0 before.
+    #[serde(default)]
+    pub(crate) id: u16,
+}
+
+impl Index {
+    /// An index over columns.
+    ///
+    /// ```
+    /// use stonecrop::Index;
+    /// Index::new("newest", "created timestamp(us) desc")?;
+    /// assert!(Index::new("newest", "created timestomp").is_err());
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn new(name: impl Into<String>, columns: &str) -> Result<Self> {
+        let name = name.into();
+        let columns = columns.parse().map_err(|error| Error::Index {
+            index: name.clone(),
+            problem: format!("the columns {columns:?}: {error}"),
+        })?;
+        Ok(Index { name, columns, unique: false, covering: Vec::new(), id: 0 })
+    }
+
+    /// No two rows have the same values, nulls aside.
+    ///
+    /// ```
+    /// # use stonecrop::Index;
+    /// Index::new("by_email", "email string")?.unique();
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn unique(mut self) -> Self {
+        self.unique = true;
+        self
+    }
+
+    /// With copies of further columns, so that a query for them need not read the rows. Every
+    /// refresh of such a column writes the index too, because the copy has its clock.
+    ///
+    /// ```
+    /// # use stonecrop::Index;
+    /// Index::new("by_owner", "owner string")?.covering(["name", "score"]);
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn covering<N: Into<String>>(mut self, columns: impl IntoIterator<Item = N>) -> Self {
+        self.covering = columns.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// The name of the index.
+    ///
+    /// ```
+    /// # use stonecrop::Index;
+    /// assert_eq!(Index::new("by_owner", "owner string")?.name(), "by_owner");
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The columns, with their types and order.
+    ///
+    /// ```
+    /// # use stonecrop::Index;
+    /// let index = Index::new("by_owner", "owner string, score i64 desc")?;
+    /// assert_eq!(index.columns().to_string(), "owner string, score i64 desc");
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn columns(&self) -> &Schema {
+        &self.columns
+    }
+}
+
+/// What an index reads of a row: a declared family, or one loose column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) family: u16,
+    /// The name of the loose column; empty for a declared family.
+    pub(crate) name: Arc<str>,
+}
+
+impl Part {
+    pub(crate) fn of(table: &TableState, column: &str) -> (Part, u32) {
+        match table.column(column) {
+            Some(declared) => (Part { family: declared.family, name: "".into() }, declared.id),
+            None => (Part { family: LOOSE, name: column.into() }, 0),
+        }
+    }
+
+    pub(crate) fn key(&self, table: &TableState, place: &[u8]) -> Bytes {
+        entry_key(table.id, self.family, place, &self.name)
+    }
+}
+
+/// An index in the form that reading and writing use.
+#[derive(Debug)]
+pub(crate) struct IndexState {
+    pub(crate) id: u16,
+    pub(crate) name: String,
+    pub(crate) schema: Schema,
+    pub(crate) unique: bool,
+    pub(crate) status: Arc<IndexStatus>,
+    /// What it reads of a row: for its own columns first, then for those that it covers.
+    pub(crate) parts: Vec<Part>,
+    /// Where each of its own columns is: the part, and the id of the column in it.
+    fields: Vec<(usize, u32)>,
+    /// The columns that are copied into the entry, its own included; none if it covers nothing.
+    copied: Vec<(usize, u32)>,
+}
+
+/// An entry of an index: its key and its value.
+pub(crate) type IndexEntry = (Bytes, Bytes);
+
+impl IndexState {
+    pub(crate) fn new(index: &Index, table: &TableState) -> Result<Self> {
+        let problem = |problem| Error::Index { index: index.name.clone(), problem };
+        let mut parts: Vec<Part> = Vec::new();
+        let mut locate = |column: &str| {
+            let (part, id) = Part::of(table, column);
+            let place = parts.iter().position(|known| *known == part).unwrap_or_else(|| {
+                parts.push(part);
+                parts.len() - 1
+            });
+            (place, id)
+        };
+        let is_key = |name: &str| table.key.fields().iter().any(|field| field.name() == name);
+        let mut fields = Vec::new();
+        for field in index.columns.fields() {
+            if is_key(field.name()) {
+                let name = field.name();
+                return Err(problem(format!("{name:?} is a field of the key, and not a column")));
+            }
+            if !is_indexable(field.field_type()) {
+                return Err(problem(format!(
+                    "column {:?}: {} can't be indexed; one of bool, i64, f64, decimal, string, \
+                     bytes, timestamp(us), date, uuid can",
+                    field.name(),
+                    field.field_type()
+                )));
+            }
+            let declared = table.column(field.name()).map(|column| column.column_type);
+            if let Some(declared) = declared
+                && !takes(field.field_type(), declared)
+            {
+                let (name, of) = (field.name(), field.field_type());
+                return Err(problem(format!("column {name:?} holds {declared}, and not {of}")));
+            }
+            fields.push(locate(field.name()));
+        }
+        let mut copied = Vec::new();
+        if !index.covering.is_empty() {
+            copied.extend_from_slice(&fields);
+            for name in index.covering.iter().filter(|name| !is_key(name)) {
+                copied.push(locate(name));
+            }
+            copied.sort();
+            copied.dedup();
+        }
+        Ok(IndexState {
+            id: index.id,
+            name: index.name.clone(),
+            schema: index.columns.clone(),
+            unique: index.unique,
+            status: table.activity.index_status(index.id),
+            parts,
+            fields,
+            copied,
+        })
+    }
+
+    /// Whether queries can be answered by it.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.status.is_ready()
+    }
+
+    /// The entry of a row, given what is stored of it for each of [`IndexState::parts`]. Whether
+    /// that can still be seen is for the caller to know.
+    pub(crate) fn entry(
+        &self,
+        table: &TableState,
+        place: &[u8],
+        parts: &[Option<Bytes>],
+    ) -> Result<Option<IndexEntry>> {
+        let corrupt = |problem: Problem| table.corrupt(problem);
+        let part = |at: usize| parts.get(at).and_then(Option::as_deref);
+        let mut values = Vec::with_capacity(self.fields.len());
+        let mut gone_at = Timestamp::NEVER;
+        for ((at, id), field) in self.fields.iter().zip(self.schema.fields()) {
+            let Some(entry) = part(*at) else { return Ok(None) };
+            let (header, columns) = Header::read(entry).map_err(corrupt)?;
+            if header.removed {
+                return Ok(None);
+            }
+            let value = match *id {
+                0 => Some(columns),
+                id => Columns::new(columns).find(id).map_err(corrupt)?,
+            };
+            let Some(value) = value else { return Ok(None) };
+            let value = encode::read(value).map_err(corrupt)?;
+            if value == Value::Null && field.nulls() == Nulls::NotAllowed {
+                return Ok(None);
+            }
+            gone_at = gone_at.min(header.gone_at);
+            values.push(to_key(value, field.field_type()).map_err(|found| Error::Value {
+                column: field.name().to_owned(),
+                problem: format!(
+                    "it is {found}, and the index {:?} is over {}",
+                    self.name,
+                    field.field_type()
+                ),
+            })?);
+        }
+        let mut key = index_prefix(table.id, self.id).to_vec();
+        self.schema.encode_into(&values, &mut key).map_err(|error| Error::Index {
+            index: self.name.clone(),
+            problem: error.to_string(),
+        })?;
+        key.extend_from_slice(place);
+        if key.len() > MAX_KEY_BYTES {
+            return Err(Error::TooLarge {
+                what: format!("the entry of a row in the index {:?}", self.name),
+                size: key.len() as u64,
+                limit: MAX_KEY_BYTES as u64,
+            });
+        }
+        let mut value = gone_at.as_micros().to_be_bytes().to_vec();
+        value.extend_from_slice(&(place.len() as u16).to_be_bytes());
+        self.copy_columns(parts, &mut value).map_err(corrupt)?;
+        Ok(Some((key.into(), value.into())))
+    }
+
+    /// Appends what the index covers: for each part its family, its name, and an entry as the row's
+    /// own with the columns that are covered.
+    fn copy_columns(&self, parts: &[Option<Bytes>], out: &mut Vec<u8>) -> Result<(), Problem> {
+        for of_part in self.copied.chunk_by(|(a, _), (b, _)| a == b) {
+            let Some((at, _)) = of_part.first() else { continue };
+            let (Some(part), Some(Some(entry))) = (self.parts.get(*at), parts.get(*at)) else {
+                continue;
+            };
+            let (header, stored) = Header::read(entry)?;
+            if header.removed {
+                continue;
+            }
+            let mut copy = header.to_bytes().to_vec();
+            for (_, id) in of_part {
+                match *id {
+                    0 => copy.extend_from_slice(stored),
+                    id => {
+                        if let Some(value) = Columns::new(stored).find(id)? {
+                            push_column(id, value, &mut copy);
+                        }
+                    }
+                }
+            }
+            out.extend_from_slice(&part.family.to_be_bytes());
+            for block in [part.name.as_bytes(), &copy] {
+                write_varint(block.len() as u64, out);
+                out.extend_from_slice(block);
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn corrupt(&self, table: &TableState, problem: impl fmt::Display) -> Error {
+        table.corrupt(format!("an entry of the index {:?}: {problem}", self.name))
+    }
+}
+
+/// From when on an entry of an index is gone.
+#[inline]
+pub(crate) fn gone_at(value: &[u8]) -> Option<Timestamp> {
+    value.first_chunk().map(|at| Timestamp::from_micros(i64::from_be_bytes(*at)))
+}
+
+/// Where in an entry's key the place of its row begins.
+#[inline]
+pub(crate) fn place_start(key: &[u8], value: &[u8]) -> Result<usize, Problem> {
+    let length = value.get(8..).and_then(<[u8]>::first_chunk).ok_or("it is too short")?;
+    let length = usize::from(u16::from_be_bytes(*length));
+    let start = key.len().checked_sub(length).filter(|start| *start > PLACE);
+    start.ok_or("its key is too short")
+}
+
+fn is_indexable(of: &Type) -> bool {
+    use Type as T;
+    matches!(
+        of,
+        T::Bool
+            | T::I64
+            | T::F64
+            | T::Decimal
+            | T::String
+            | T::Bytes
+            | T::Uuid
+            | T::Timestamp(TimeUnit::Microseconds)
+            | T::Date
+    )
+}
+
+/// Whether a column of a declared type can have values for a field of an index.
+fn takes(of: &Type, declared: ColumnType) -> bool {
+    matches!(
+        (of, declared),
+        (_, ColumnType::Any)
+            | (Type::Bool, ColumnType::Bool)
+            | (Type::I64, ColumnType::Int)
+            | (Type::F64, ColumnType::Float)
+            | (Type::Decimal, ColumnType::Decimal | ColumnType::Int)
+            | (Type::String, ColumnType::String)
+            | (Type::Bytes, ColumnType::Bytes)
+            | (Type::Uuid, ColumnType::Uuid)
+            | (Type::Timestamp(_), ColumnType::Timestamp)
+            | (Type::Date, ColumnType::Date)
+    )
+}
+
+/// A value as a field of an index; the type of the value where it is none of the field's.
+pub(crate) fn to_key(value: Value, of: &Type) -> Result<KeyValue<'static>, ColumnType> {
+    Ok(match (of, value) {
+        (_, Value::Null) => KeyValue::Null,
+        (Type::Bool, Value::Bool(value)) => KeyValue::Bool(value),
+        (Type::I64, Value::Int(value)) => KeyValue::Int(value.into()),
+        (Type::F64, Value::Float(value)) => KeyValue::F64(value),
+        (Type::Decimal, Value::Decimal(value)) => KeyValue::Decimal(value),
+        (Type::Decimal, Value::Int(value)) => KeyValue::Decimal(value.into()),
+        (Type::String, Value::String(value)) => KeyValue::String(value.into()),
+        (Type::Bytes, Value::Bytes(value)) => KeyValue::Bytes(value.into()),
+        (Type::Uuid, Value::Uuid(value)) => KeyValue::Uuid(value.0),
+        (Type::Timestamp(unit), Value::Timestamp(value)) => {
+            KeyValue::Timestamp(value.as_micros(), *unit)
+        }
+        (Type::Date, Value::Date(value)) => KeyValue::Date(value.0),
+        (_, value) => return Err(value.column_type()),
+    })
+}
+
+/// The columns of an index are kept in their one-line notation.
+mod notation {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use stonecrop_keys::Schema;
+
+    pub(super) fn serialize<S: Serializer>(schema: &Schema, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(schema)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Schema, D::Error> {
+        String::deserialize(from)?.parse().map_err(D::Error::custom)
+    }
+}
