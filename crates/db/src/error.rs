@@ -106,6 +106,14 @@ pub enum Error {
         /// Which write of the batch, counted from 0.
         write: usize,
     },
+    /// Text that is no path to a column or into one.
+    #[error("{path:?} is no path: {problem}")]
+    Path {
+        /// The text.
+        path: String,
+        /// What is wrong.
+        problem: &'static str,
+    },
     /// A scan that can't be done.
     #[error("scan: {problem}")]
     Scan {

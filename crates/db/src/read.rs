@@ -1,6 +1,5 @@
 //! Reading rows: which entries are needed, which of them can be seen, what is in them.
 
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -8,7 +7,6 @@ use stonecrop_store::{Direction, Read};
 
 use crate::catalog::{DeclaredColumn, Place, TableState, loose_prefix};
 use crate::clock::Timestamp;
-use crate::condition::Subject;
 use crate::entry::{Columns, Header};
 use crate::error::{Error, Result};
 use crate::key::RowKey;
@@ -32,7 +30,7 @@ impl Moment {
     }
 
     /// The time that values are fresh or stale at.
-    fn seen_at(self) -> Timestamp {
+    pub(crate) fn seen_at(self) -> Timestamp {
         self.as_of.unwrap_or(self.now)
     }
 
@@ -102,6 +100,51 @@ impl Selection {
     }
 }
 
+/// Where a column of a table is.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Source {
+    /// It is this field of the key, counted from 0.
+    Key(usize),
+    Declared(DeclaredColumn),
+    /// It is declared in no family, and has this name.
+    Loose(String),
+}
+
+impl Source {
+    pub(crate) fn new(table: &TableState, name: &str) -> Self {
+        if let Some(column) = table.column(name) {
+            return Source::Declared(column);
+        }
+        match table.key.fields().iter().position(|field| field.name() == name) {
+            Some(index) => Source::Key(index),
+            None => Source::Loose(name.to_owned()),
+        }
+    }
+
+    /// The family that has to be read for it; none for the key.
+    pub(crate) fn family(&self) -> Option<u16> {
+        match self {
+            Source::Key(_) => None,
+            Source::Declared(column) => Some(column.family),
+            Source::Loose(_) => Some(LOOSE),
+        }
+    }
+}
+
+/// A column as it is stored.
+pub(crate) struct Stored<'e> {
+    /// None for a field of the key.
+    pub(crate) written_at: Option<Timestamp>,
+    pub(crate) fresh_until: Timestamp,
+    pub(crate) value: &'e [u8],
+}
+
+impl<'e> Stored<'e> {
+    pub(crate) fn new(header: &Header, value: &'e [u8]) -> Self {
+        Stored { written_at: Some(header.written_at), fresh_until: header.fresh_until, value }
+    }
+}
+
 /// What a row holds, as far as it was read: entries that can be seen.
 #[derive(Debug, Default)]
 pub(crate) struct Entries {
@@ -153,23 +196,24 @@ impl Entries {
         Ok(())
     }
 
-    /// When a column was written, and the bytes of its value.
-    fn find(
+    fn find_declared(
         &self,
         table: &TableState,
-        declared: Option<DeclaredColumn>,
-        name: &str,
-    ) -> Result<Option<(&Header, &[u8])>> {
-        let Some(column) = declared else {
-            let loose = self.list.iter().find(|e| e.family == LOOSE && e.name == name);
-            return Ok(loose.map(|entry| (&entry.header, entry.columns())));
-        };
+        column: DeclaredColumn,
+    ) -> Result<Option<Stored<'_>>> {
         let Some(entry) = self.list.iter().find(|entry| entry.family == column.family) else {
             return Ok(None);
         };
         let value = Columns::new(entry.columns()).find(column.id);
         let value = value.map_err(|problem| table.corrupt(problem))?;
-        Ok(value.map(|value| (&entry.header, value)))
+        Ok(value.map(|value| Stored::new(&entry.header, value)))
+    }
+
+    fn find_loose(&self, name: &str) -> Option<Stored<'_>> {
+        // The one without a name only says that the row is there.
+        let mut loose = self.list.iter().filter(|entry| entry.family == LOOSE && !name.is_empty());
+        let entry = loose.find(|entry| entry.name == name)?;
+        Some(Stored::new(&entry.header, entry.columns()))
     }
 
     /// How many columns the row may have.
@@ -246,6 +290,8 @@ pub(crate) struct Loader<'r> {
     given: &'r [u16],
     /// Those that were read here.
     loaded: Vec<u16>,
+    /// The encoded values of the key's fields, once they were asked for.
+    key: Vec<u8>,
 }
 
 impl<'r> Loader<'r> {
@@ -267,7 +313,7 @@ impl<'r> Loader<'r> {
         entries: Entries,
         given: &'r [u16],
     ) -> Self {
-        Loader { source, table, place, moment, entries, given, loaded: Vec::new() }
+        Loader { source, table, place, moment, entries, given, loaded: Vec::new(), key: Vec::new() }
     }
 
     pub(crate) fn into_entries(self) -> Entries {
@@ -296,11 +342,58 @@ impl<'r> Loader<'r> {
         self.entries.row(self.table, &self.place.bytes, selection, self.moment).map(Some)
     }
 
-    /// When a column was written, and the bytes of its value.
-    fn column(&mut self, name: &str) -> Result<Option<(&Header, &[u8])>> {
-        let declared = self.table.column(name);
-        self.load(declared.map_or(LOOSE, |column| column.family))?;
-        self.entries.find(self.table, declared, name)
+    pub(crate) fn table(&self) -> &'r TableState {
+        self.table
+    }
+
+    /// The time that values are fresh or stale at.
+    pub(crate) fn seen_at(&self) -> Timestamp {
+        self.moment.seen_at()
+    }
+
+    /// Whether the row is there.
+    pub(crate) fn exists(&mut self) -> Result<bool> {
+        for family in self.table.families().chain([LOOSE]) {
+            if !self.entries.is_empty() {
+                return Ok(true);
+            }
+            self.load(family)?;
+        }
+        Ok(!self.entries.is_empty())
+    }
+
+    /// A column, if it is there.
+    pub(crate) fn column(&mut self, source: &Source) -> Result<Option<Stored<'_>>> {
+        match source {
+            Source::Key(index) => self.key_field(*index),
+            Source::Declared(column) => {
+                self.load(column.family)?;
+                self.entries.find_declared(self.table, *column)
+            }
+            Source::Loose(name) => {
+                self.load(LOOSE)?;
+                Ok(self.entries.find_loose(name))
+            }
+        }
+    }
+
+    /// A field of the key, which is there if the row is.
+    fn key_field(&mut self, index: usize) -> Result<Option<Stored<'_>>> {
+        if !self.exists()? {
+            return Ok(None);
+        }
+        let corrupt = |problem| self.table.corrupt(problem);
+        if self.key.is_empty() {
+            for value in self.table.key_values(&self.place.bytes)? {
+                encode::write(&Value::from_key(&value), &mut self.key).map_err(corrupt)?;
+            }
+        }
+        let mut rest = self.key.as_slice();
+        for _ in 0..index {
+            encode::skip(&mut rest).map_err(corrupt)?;
+        }
+        let value = encode::skip(&mut rest).map_err(corrupt)?;
+        Ok(Some(Stored { written_at: None, fresh_until: Timestamp::NEVER, value }))
     }
 
     fn load(&mut self, family: u16) -> Result<()> {
@@ -352,30 +445,6 @@ impl<'r> Loader<'r> {
             }
         }
         Ok(())
-    }
-}
-
-impl Subject for Loader<'_> {
-    type Error = Error;
-
-    fn exists(&mut self) -> Result<bool> {
-        for family in self.table.families().chain([LOOSE]) {
-            if !self.entries.is_empty() {
-                return Ok(true);
-            }
-            self.load(family)?;
-        }
-        Ok(!self.entries.is_empty())
-    }
-
-    fn written_at(&mut self, column: &str) -> Result<Option<Timestamp>> {
-        Ok(self.column(column)?.map(|(header, _)| header.written_at))
-    }
-
-    fn order(&mut self, column: &str, value: &Value) -> Result<Option<Option<Ordering>>> {
-        let table = self.table;
-        let Some((_, stored)) = self.column(column)? else { return Ok(None) };
-        encode::compare_encoded(stored, value).map(Some).map_err(|problem| table.corrupt(problem))
     }
 }
 

@@ -7,17 +7,17 @@ use stonecrop_keys::{KeyRange as FieldRange, Predicate, Value as KeyValue};
 use stonecrop_store::{Direction, KeyRange, Read};
 
 use crate::catalog::{Place, TableState};
-use crate::condition::{Comparison, Condition};
+use crate::clock::Timestamp;
+use crate::condition::{Compiled, Condition, Test};
 use crate::cursor;
 use crate::entry::{Columns, Header};
 use crate::error::{Error, Result};
 use crate::key::RowKey;
-use crate::read::{Entries, Loader, Moment, Selection};
+use crate::read::{Entries, Loader, Moment, Selection, Source, Stored};
 use crate::record::{LOOSE, PLACE, family_prefix};
 use crate::row::Row;
 use crate::schema::Placement;
-use crate::value::Value;
-use crate::value::encode::{Problem, compare_encoded};
+use crate::value::encode::Problem;
 
 /// Which rows are wanted, in which order, and how much of them.
 ///
@@ -246,12 +246,12 @@ impl<'a> Scan<'a> {
             None => Selection::all(&table),
             Some(names) => Selection::of(&table, names.iter().map(String::as_str)),
         };
-        let needed = self.filter.as_ref().and_then(Condition::needs_one_of);
-        let families = match needed {
+        let filter = self.filter.as_ref().map(|filter| Compiled::new(filter, &table));
+        let families: Vec<u16> = match filter.as_ref().and_then(Compiled::needs_one_of) {
             // Rows without any of these columns can't satisfy the filter.
             Some(columns) => {
-                let family = |name: &str| table.column(name).map_or(LOOSE, |column| column.family);
-                let mut families: Vec<u16> = columns.into_iter().map(family).collect();
+                let mut families: Vec<u16> =
+                    columns.into_iter().filter_map(Source::family).collect();
                 families.sort();
                 families.dedup();
                 families
@@ -260,14 +260,12 @@ impl<'a> Scan<'a> {
         };
         let families: Vec<u16> =
             families.into_iter().filter(|family| *family != LOOSE || table.is_loose()).collect();
-        let sieve = self.filter.as_ref().and_then(|filter| Sieve::new(filter, &table, &families));
         Ok(Rows {
-            sieve,
             table,
             source,
             moment,
             selection,
-            filter: self.filter,
+            filter,
             direction: self.direction,
             left: self.limit.unwrap_or(usize::MAX),
             families,
@@ -297,8 +295,7 @@ pub struct Rows {
     source: Box<dyn Read>,
     moment: Moment,
     selection: Selection,
-    filter: Option<Condition>,
-    sieve: Option<Sieve>,
+    filter: Option<Compiled>,
     direction: Direction,
     /// How many rows may still be returned.
     left: usize,
@@ -387,11 +384,13 @@ impl Rows {
     /// Of one declared family every entry is a row, and none has to be held back.
     fn next_of_one(&mut self) -> Result<Option<Bytes>> {
         let Some(stream) = self.streams.first_mut() else { return Ok(None) };
+        let sieve = self.filter.as_ref().and_then(|filter| Sieve::new(filter, stream.family));
+        let seen_at = self.moment.seen_at();
         for entry in &mut stream.scan {
             let (key, value) = entry?;
-            if let Some(sieve) = &self.sieve {
-                let passes = sieve.passes(&value).map_err(|problem| self.table.corrupt(problem))?;
-                if !passes {
+            if let Some(sieve) = &sieve {
+                let passes = sieve.passes(&value, seen_at);
+                if !passes.map_err(|problem| self.table.corrupt(problem))? {
                     continue;
                 }
             }
@@ -442,30 +441,26 @@ impl std::fmt::Debug for Rows {
     }
 }
 
-/// A comparison that the filter asks of the one family that is scanned. Most entries fail it, and
-/// need no further look.
-struct Sieve {
+/// A test that the filter asks of the one family that is scanned. Most entries fail it, and need no
+/// further look.
+struct Sieve<'f> {
     column: u32,
-    comparison: Comparison,
-    value: Value,
+    test: &'f Test,
 }
 
-impl Sieve {
-    fn new(filter: &Condition, table: &TableState, families: &[u16]) -> Option<Self> {
-        match filter {
-            Condition::Compare(name, comparison, value) => {
-                let column = table.column(name).filter(|column| families == [column.family])?;
-                Some(Sieve { column: column.id, comparison: *comparison, value: value.clone() })
-            }
-            Condition::All(all) => all.iter().find_map(|one| Sieve::new(one, table, families)),
+impl<'f> Sieve<'f> {
+    fn new(filter: &'f Compiled, family: u16) -> Option<Self> {
+        let test = filter.required(|test| test.source.family() == Some(family))?;
+        match test.source {
+            Source::Declared(column) => Some(Sieve { column: column.id, test }),
             _ => None,
         }
     }
 
-    fn passes(&self, entry: &[u8]) -> Result<bool, Problem> {
-        let (_, columns) = Header::read(entry)?;
+    fn passes(&self, entry: &[u8], seen_at: Timestamp) -> Result<bool, Problem> {
+        let (header, columns) = Header::read(entry)?;
         let Some(stored) = Columns::new(columns).find(self.column)? else { return Ok(false) };
-        Ok(self.comparison.holds(compare_encoded(stored, &self.value)?))
+        self.test.holds(&Stored::new(&header, stored), seen_at)
     }
 }
 

@@ -93,6 +93,17 @@ impl Type {
             (ty, Value::Tuple(values)) => to_array(values.iter().map(|value| (ty, value))),
         }
     }
+
+    /// The value of this type that JSON stands for; null is none.
+    ///
+    /// ```
+    /// use stonecrop_keys::{Type, Value};
+    /// assert_eq!(Type::Date.value_from_json(r#""1970-01-02""#)?, Value::Date(1));
+    /// # Ok::<(), stonecrop_keys::Error>(())
+    /// ```
+    pub fn value_from_json(&self, json: &str) -> Result<Value<'static>> {
+        from_json(&Field::new("", self.clone()), json)
+    }
 }
 
 fn to_array<'a, 'v: 'a>(values: impl Iterator<Item = (&'a Type, &'a Value<'v>)>) -> String {

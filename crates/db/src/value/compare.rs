@@ -49,11 +49,16 @@ pub(crate) fn compare(a: &Value, b: &Value) -> Option<Ordering> {
 }
 
 /// As in keys: -0 is +0, and NaN is one value above infinity.
-fn float_order(a: f64, b: f64) -> Ordering {
+pub(super) fn float_order(a: f64, b: f64) -> Ordering {
     a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
 }
 
 fn mixed_order(a: &Value, b: &Value) -> Option<Ordering> {
+    match (a, b) {
+        (Value::Int(a), Value::Float(b)) => return Some(int_float_order(*a, *b)),
+        (Value::Float(a), Value::Int(b)) => return Some(int_float_order(*b, *a).reverse()),
+        _ => {}
+    }
     for (value, order) in [(a, Ordering::Less), (b, Ordering::Greater)] {
         if let Value::Float(float) = value
             && !float.is_finite()
@@ -63,6 +68,19 @@ fn mixed_order(a: &Value, b: &Value) -> Option<Ordering> {
         }
     }
     Some(exact(a)?.cmp(&exact(b)?))
+}
+
+/// Exact, unlike either number as the type of the other.
+pub(super) fn int_float_order(int: i64, float: f64) -> Ordering {
+    /// Beyond all ints; its negative is the least of them.
+    const BEYOND: f64 = 9_223_372_036_854_775_808.0;
+    if float.is_nan() || float >= BEYOND {
+        return Ordering::Less;
+    }
+    if float < -BEYOND {
+        return Ordering::Greater;
+    }
+    int.cmp(&(float.trunc() as i64)).then_with(|| float_order(0.0, float.fract()))
 }
 
 /// A finite number, exactly.
@@ -106,6 +124,24 @@ mod tests {
         }
         assert_eq!(compare(&Value::Int(5), &decimal("5.00")), Some(Ordering::Equal));
         assert_eq!(compare(&Value::Float(0.0), &Value::Float(-0.0)), Some(Ordering::Equal));
+    }
+
+    #[test]
+    fn ints_and_floats_compare_exactly_at_the_edges() {
+        let edge = 9_223_372_036_854_775_808.0;
+        for (int, float, order) in [
+            (i64::MAX, edge, Ordering::Less),
+            (i64::MIN, -edge, Ordering::Equal),
+            (i64::MIN, -edge * 2.0, Ordering::Greater),
+            (0, -0.0, Ordering::Equal),
+            (-1, -1.5, Ordering::Greater),
+            (-2, -1.5, Ordering::Less),
+            (1, 1.5, Ordering::Less),
+            (9_007_199_254_740_993, 9_007_199_254_740_992.0, Ordering::Greater),
+        ] {
+            assert_eq!(compare(&Value::Int(int), &Value::Float(float)), Some(order));
+            assert_eq!(compare(&Value::Float(float), &Value::Int(int)), Some(order.reverse()));
+        }
     }
 
     #[test]

@@ -1,32 +1,31 @@
 //! Values as bytes: a tag, then the payload. Tags are frozen numbers with gaps.
 
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use stonecrop_keys::{Date, Decimal, KeyBuilder, KeyReader, Uuid};
 
-use super::{Value, compare};
+use super::Value;
 use crate::clock::Timestamp;
 
-const NULL: u8 = 0x01;
-const FALSE: u8 = 0x02;
-const TRUE: u8 = 0x03;
-const INT: u8 = 0x10;
-const FLOAT: u8 = 0x18;
+pub(super) const NULL: u8 = 0x01;
+pub(super) const FALSE: u8 = 0x02;
+pub(super) const TRUE: u8 = 0x03;
+pub(super) const INT: u8 = 0x10;
+pub(super) const FLOAT: u8 = 0x18;
 const DECIMAL: u8 = 0x20;
-const STRING: u8 = 0x28;
-const BYTES: u8 = 0x30;
-const TIMESTAMP: u8 = 0x38;
-const DATE: u8 = 0x39;
-const UUID: u8 = 0x3A;
-const LIST: u8 = 0x40;
-const MAP: u8 = 0x41;
-const STRING_SET: u8 = 0x48;
-const NUMBER_SET: u8 = 0x49;
-const BYTES_SET: u8 = 0x4A;
+pub(super) const STRING: u8 = 0x28;
+pub(super) const BYTES: u8 = 0x30;
+pub(super) const TIMESTAMP: u8 = 0x38;
+pub(super) const DATE: u8 = 0x39;
+pub(super) const UUID: u8 = 0x3A;
+pub(super) const LIST: u8 = 0x40;
+pub(super) const MAP: u8 = 0x41;
+pub(super) const STRING_SET: u8 = 0x48;
+pub(super) const NUMBER_SET: u8 = 0x49;
+pub(super) const BYTES_SET: u8 = 0x4A;
 
 /// How deep lists and maps may be nested, as in DynamoDB.
-const MAX_DEPTH: usize = 32;
+pub(super) const MAX_DEPTH: usize = 32;
 
 /// What is wrong with a value or its bytes.
 pub(crate) type Problem = &'static str;
@@ -118,7 +117,7 @@ fn write_bytes(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// The length and the bytes of a decimal's key field.
-fn write_number(value: &Decimal, out: &mut Vec<u8>) -> Result<(), Problem> {
+pub(super) fn write_number(value: &Decimal, out: &mut Vec<u8>) -> Result<(), Problem> {
     let mut field = Vec::with_capacity(24);
     let mut builder = KeyBuilder::new(&mut field);
     builder.push(*value);
@@ -156,13 +155,13 @@ fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }
 
-fn unzigzag(value: u64) -> i64 {
+pub(super) fn unzigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
 const SHORT: Problem = "it ends in the middle of a value";
 
-fn take_byte(bytes: &mut &[u8]) -> Result<u8, Problem> {
+pub(super) fn take_byte(bytes: &mut &[u8]) -> Result<u8, Problem> {
     let (first, rest) = bytes.split_first().ok_or(SHORT)?;
     *bytes = rest;
     Ok(*first)
@@ -174,13 +173,13 @@ fn take<'b>(bytes: &mut &'b [u8], count: usize) -> Result<&'b [u8], Problem> {
     Ok(taken)
 }
 
-fn take_array<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N], Problem> {
+pub(super) fn take_array<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N], Problem> {
     let (taken, rest) = bytes.split_first_chunk().ok_or(SHORT)?;
     *bytes = rest;
     Ok(*taken)
 }
 
-fn take_block<'b>(bytes: &mut &'b [u8]) -> Result<&'b [u8], Problem> {
+pub(super) fn take_block<'b>(bytes: &mut &'b [u8]) -> Result<&'b [u8], Problem> {
     let length = usize::try_from(read_varint(bytes)?).map_err(|_| SHORT)?;
     take(bytes, length)
 }
@@ -267,22 +266,15 @@ fn read_all<C: FromIterator<T>, T>(
     std::iter::from_fn(|| (!block.is_empty()).then(|| read(&mut block))).collect()
 }
 
-/// The order of stored bytes and a value, without decoding where it can be helped.
-pub(crate) fn compare_encoded(bytes: &[u8], value: &Value) -> Result<Option<Ordering>, Problem> {
-    let mut rest = bytes;
-    match (take_byte(&mut rest)?, value) {
-        (STRING, Value::String(value)) => Ok(Some(take_block(&mut rest)?.cmp(value.as_bytes()))),
-        (INT, Value::Int(value)) => Ok(Some(unzigzag(read_varint(&mut rest)?).cmp(value))),
-        _ => Ok(compare(&read(bytes)?, value)),
-    }
-}
-
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use super::super::compare::compare;
+    use super::super::encoded::{Needle, begins_with, compare_encoded, walk};
     use super::*;
+    use crate::path::Step;
     use proptest::prelude::*;
 
-    fn scalar() -> impl Strategy<Value = Value> {
+    fn scalar() -> impl Strategy<Value = Value> + Clone {
         let number = (any::<i64>(), -100..80).prop_map(|(digits, exponent)| {
             format!("{digits}e{exponent}").parse::<Decimal>().unwrap()
         });
@@ -304,7 +296,7 @@ mod tests {
         ]
     }
 
-    fn value() -> impl Strategy<Value = Value> {
+    pub(crate) fn value() -> impl Strategy<Value = Value> + Clone {
         scalar().prop_recursive(3, 20, 4, |inner| {
             prop_oneof![
                 prop::collection::vec(inner.clone(), 0..4).prop_map(Value::List),
@@ -337,6 +329,14 @@ mod tests {
             write(&value, &mut bytes).unwrap();
             let at = at.index(bytes.len());
             bytes[at] = byte;
+            // These may be true or an error as well, as long as they end.
+            let _ = compare_encoded(&bytes, &value);
+            let _ = begins_with(&bytes, &value);
+            let _ = Needle::new(value).is_in(&bytes);
+            let steps = [Step::Index(1), Step::Field("a".to_owned()), Step::Index(0)];
+            for (from, to) in [(0, 2), (1, 3)] {
+                let _ = walk(&bytes, &steps[from..to]);
+            }
             if let Ok(value) = read(&bytes) {
                 let mut again = Vec::new();
                 prop_assert!(write(&value, &mut again).is_ok());

@@ -3,6 +3,9 @@
 mod arithmetic;
 mod compare;
 pub(crate) mod encode;
+pub(crate) mod encoded;
+mod json;
+mod key;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -13,6 +16,7 @@ use stonecrop_keys::{Date, Decimal, Uuid};
 use crate::clock::Timestamp;
 
 pub(crate) use arithmetic::add;
+#[cfg(test)]
 pub(crate) use compare::compare;
 
 /// The value of a column.

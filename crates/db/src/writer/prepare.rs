@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::catalog::{DeclaredColumn, Place, Slot, TableState};
 use crate::clock::Timestamp;
-use crate::condition::Condition;
+use crate::condition::Compiled;
 use crate::entry::{HEADER_BYTES, push_column};
 use crate::error::{Error, Result};
 use crate::record::LOOSE;
@@ -25,7 +25,7 @@ pub(crate) struct Prepared {
     pub(crate) table: Arc<TableState>,
     pub(crate) place: Place,
     pub(crate) kind: WriteKind,
-    pub(crate) condition: Option<Condition>,
+    pub(crate) condition: Option<Compiled>,
     pub(crate) written_at: Option<Timestamp>,
     /// The families that are written, each once.
     pub(crate) families: Vec<PreparedFamily>,
@@ -82,7 +82,7 @@ impl Prepared {
             table: table.clone(),
             place,
             kind: write.kind,
-            condition: write.condition.clone(),
+            condition: write.condition.as_ref().map(|condition| Compiled::new(condition, table)),
             written_at: write.written_at,
             families,
         })

@@ -442,9 +442,9 @@ impl ConditionStep {
         match self {
             Self::Exists => Condition::Exists,
             Self::NotExists => Condition::NotExists,
-            Self::Has(column) => Condition::Has((*column).to_owned()),
+            Self::Has(column) => Condition::has(*column),
             Self::Compare(column, how, value) => {
-                Condition::Compare((*column).to_owned(), *how, value.clone())
+                Condition::Compare((*column).into(), *how, value.clone())
             }
             Self::WrittenAt(column, how, offset) => {
                 Condition::WrittenAt((*column).to_owned(), *how, from(now, *offset))

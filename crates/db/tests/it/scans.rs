@@ -177,7 +177,7 @@ fn a_filter_lets_through_the_rows_of_which_it_is_true() {
         found.sort();
         let expected = [("a", 8), ("a", 9), ("b", 8), ("b", 9)];
         assert_eq!(found, expected.map(|(part, sort)| (part.to_owned(), sort)));
-        let none = Condition::Has("f1".to_owned());
+        let none = Condition::has("f1");
         assert!(keys(&fixture.table(), Scan::all().filter(none.clone())).is_empty());
         let not = Condition::Not(Box::new(none));
         assert_eq!(keys(&fixture.table(), Scan::all().filter(not)).len(), 30);

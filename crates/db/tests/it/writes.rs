@@ -152,7 +152,7 @@ fn null_is_there_unlike_a_column_that_was_removed() {
         fixture.table().write(Write::put(1).set("name", Value::Null).remove("email")).unwrap();
         assert_eq!(value(fixture, "name"), Some(Value::Null));
         assert_eq!(value(fixture, "email"), None);
-        let has = |column: &str| Write::put(1).when(Condition::Has(column.to_owned()));
+        let has = |column: &str| Write::put(1).when(Condition::has(column));
         assert!(fixture.table().write(has("name")).is_ok());
         assert!(fixture.table().write(has("email")).is_err());
     });
