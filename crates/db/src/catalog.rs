@@ -1,8 +1,8 @@
 //! The tables that there are: their definitions as they are used, and as they are stored.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -62,6 +62,10 @@ pub(crate) struct Activity {
     ceiling: AtomicI64,
     /// How far each index has come, by its id.
     indexes: RwLock<HashMap<u16, Arc<IndexStatus>>>,
+    /// How many rows were written since the database was opened.
+    writes: AtomicU64,
+    /// About how many rows there are, and how many were written when that was found.
+    estimate: Mutex<Option<(u64, u64)>>,
 }
 
 impl Activity {
@@ -73,7 +77,21 @@ impl Activity {
             newest: AtomicI64::new(ceiling),
             ceiling: AtomicI64::new(ceiling),
             indexes: RwLock::default(),
+            writes: AtomicU64::new(0),
+            estimate: Mutex::default(),
         }
+    }
+
+    /// About how many rows there are, unless much was written since it was found.
+    pub(crate) fn estimated_rows(&self) -> Option<u64> {
+        let (rows, then) = (*self.estimate.lock().unwrap_or_else(PoisonError::into_inner))?;
+        let since = self.writes.load(Ordering::Relaxed).wrapping_sub(then);
+        (since <= rows / 4 + 256).then_some(rows)
+    }
+
+    pub(crate) fn set_estimated_rows(&self, rows: u64) {
+        let estimate = Some((rows, self.writes.load(Ordering::Relaxed)));
+        *self.estimate.lock().unwrap_or_else(PoisonError::into_inner) = estimate;
     }
 
     /// How far an index has come; complete unless something else was said.
@@ -89,6 +107,7 @@ impl Activity {
 
     /// Something is about to be written at this time.
     pub(crate) fn note(&self, at: Timestamp) {
+        self.writes.fetch_add(1, Ordering::Relaxed);
         self.newest.fetch_max(at.as_micros(), Ordering::AcqRel);
     }
 
@@ -285,6 +304,13 @@ impl TableState {
             Placement::Hash => 0..=(self.shards - 1) as u8,
             Placement::Range => self.own_shard()..=self.own_shard(),
         }
+    }
+
+    /// The stripe of the rows whose keys begin like this, if the whole partition key is there.
+    pub(crate) fn stripe_of(&self, key: &[u8]) -> Option<u8> {
+        let mut reader = stonecrop_keys::KeyReader::new(key);
+        self.partition_key.read(&mut reader).ok()?;
+        Some(stripe(key.get(..key.len() - reader.rest().len())?))
     }
 
     /// The shard of a table that is placed by range.

@@ -15,6 +15,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::error::{Error, Result};
 use crate::index::backfill::Builder;
 use crate::index::check::{Report, check};
+use crate::query::{Request, Response};
 use crate::retention::Expiry;
 use crate::schema::TableSchema;
 use crate::table::Table;
@@ -335,6 +336,37 @@ impl Database {
         let writes: Vec<_> = writes.into_iter().collect();
         let writes = writes.iter().map(|(table, write)| (table.slot(), table.name(), write));
         self.inner.write(&writes.collect::<Vec<_>>(), None)
+    }
+
+    /// Answers a query in the form that JSON has.
+    ///
+    /// ```
+    /// use stonecrop::{Database, Request, TableSchema};
+    /// let db = Database::memory();
+    /// db.create_table(TableSchema::new("accounts", "id string", "")?)?;
+    /// let request: Request = serde_json::from_str(r#"{"prefixes": ["accounts"]}"#).unwrap();
+    /// assert!(db.query(&request)?.rows.is_empty());
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn query(&self, request: &Request) -> Result<Response> {
+        let mut response = Response::default();
+        match request.prefixes.as_slice() {
+            [] => return Err(Error::Query { problem: "prefixes: name a table".to_owned() }),
+            [name] => self.table(name)?.answer(request, &mut response)?,
+            names if request.sort.is_empty() => {
+                let mut rest = request.clone();
+                for name in names {
+                    rest.take = request.take.map(|take| take - response.rows.len());
+                    self.table(name)?.answer(&rest, &mut response)?;
+                }
+                (response.next, response.previous) = (None, None);
+            }
+            _ => {
+                let problem = "prefixes: rows of several tables can't be sorted".to_owned();
+                return Err(Error::Query { problem });
+            }
+        }
+        Ok(response)
     }
 
     /// Makes every write so far survive a power cut.

@@ -120,6 +120,18 @@ pub enum Error {
         /// What is wrong.
         problem: String,
     },
+    /// A query that can't be answered.
+    #[error("query: {problem}")]
+    Query {
+        /// What is wrong, and what to do.
+        problem: String,
+    },
+    /// A query that gave up.
+    #[error("the query was given up: {problem}")]
+    Interrupted {
+        /// Why.
+        problem: &'static str,
+    },
     /// A cursor that was changed, or belongs to another table.
     #[error("the cursor can't be used: {problem}; begin again without one")]
     Cursor {

@@ -51,6 +51,7 @@ mod error;
 mod index;
 mod key;
 mod path;
+mod query;
 mod read;
 mod record;
 mod retention;
@@ -59,6 +60,7 @@ mod scan;
 mod schema;
 mod table;
 mod value;
+mod walk;
 mod write;
 mod writer;
 
@@ -73,6 +75,10 @@ pub use index::check::{Disagreement, Report};
 pub use index::{Index, IndexProgress};
 pub use key::RowKey;
 pub use path::{Path, Step};
+pub use query::{
+    Cancel, ExplainedPart, Explanation, Facets, Freshness, FreshnessFilter, Page, Query, Request,
+    Response, ResponseCell, ResponseRow, Sort, SortDirection, SortNulls, Summary,
+};
 pub use row::{Cell, Row, Version};
 pub use scan::{Rows, Scan};
 pub use schema::{Family, History, Placement, TableSchema};

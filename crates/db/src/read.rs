@@ -316,6 +316,33 @@ impl<'r> Loader<'r> {
         Loader { source, table, place, moment, entries, given, loaded: Vec::new(), key: Vec::new() }
     }
 
+    pub(crate) fn place(&self) -> &'r Place {
+        self.place
+    }
+
+    /// The bytes of the entries that were read.
+    pub(crate) fn size(&self) -> usize {
+        self.entries.list.iter().map(|entry| entry.value.len()).sum()
+    }
+
+    /// Whether a declared family is fresh; none where the row does not have it.
+    pub(crate) fn is_fresh(&mut self, family: u16) -> Result<Option<bool>> {
+        self.load(family)?;
+        let entry = self.entries.list.iter().find(|entry| entry.family == family);
+        Ok(entry.map(|entry| self.moment.seen_at() < entry.header.fresh_until))
+    }
+
+    /// The row, which is known to be there.
+    pub(crate) fn known_row(&mut self, selection: &Selection) -> Result<Row> {
+        for family in selection.families() {
+            self.load(family)?;
+        }
+        if selection.wants_loose() {
+            self.load(LOOSE)?;
+        }
+        self.entries.row(self.table, &self.place.bytes, selection, self.moment)
+    }
+
     pub(crate) fn into_entries(self) -> Entries {
         self.entries
     }
@@ -330,16 +357,10 @@ impl<'r> Loader<'r> {
 
     /// The row, if it is there.
     pub(crate) fn row(mut self, selection: &Selection) -> Result<Option<Row>> {
-        for family in selection.families() {
-            self.load(family)?;
-        }
-        if selection.wants_loose() {
-            self.load(LOOSE)?;
-        }
-        if !self.exists()? {
+        if !self.has_any(selection)? && !self.exists()? {
             return Ok(None);
         }
-        self.entries.row(self.table, &self.place.bytes, selection, self.moment).map(Some)
+        self.known_row(selection).map(Some)
     }
 
     pub(crate) fn table(&self) -> &'r TableState {

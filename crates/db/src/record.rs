@@ -81,6 +81,11 @@ pub(crate) fn family_prefix(table: u32, family: u16) -> [u8; PLACE] {
     prefix(ROW, table, family)
 }
 
+/// What all superseded versions of a family begin with.
+pub(crate) fn history_prefix(table: u32, family: u16) -> [u8; PLACE] {
+    prefix(HISTORY, table, family)
+}
+
 /// The key of an entry: `name` is empty but for a loose column.
 pub(crate) fn entry_key(table: u32, family: u16, place: &[u8], name: &str) -> Bytes {
     [&prefix(ROW, table, family)[..], place, name.as_bytes()].concat().into()

@@ -2,22 +2,18 @@
 
 use std::sync::Arc;
 
-use bytes::{Buf, Bytes};
 use stonecrop_keys::{KeyRange as FieldRange, Predicate, Value as KeyValue};
-use stonecrop_store::{Direction, KeyRange, Read};
+use stonecrop_store::{Direction, Read};
 
 use crate::catalog::{Place, TableState};
-use crate::clock::Timestamp;
-use crate::condition::{Compiled, Condition, Test};
+use crate::condition::{Compiled, Condition};
 use crate::cursor;
-use crate::entry::{Columns, Header};
 use crate::error::{Error, Result};
 use crate::key::RowKey;
-use crate::read::{Entries, Loader, Moment, Selection, Source, Stored};
-use crate::record::{LOOSE, PLACE, family_prefix};
+use crate::read::{Moment, Selection};
 use crate::row::Row;
 use crate::schema::Placement;
-use crate::value::encode::Problem;
+use crate::walk::{Walk, families_for};
 
 /// Which rows are wanted, in which order, and how much of them.
 ///
@@ -239,39 +235,21 @@ impl<'a> Scan<'a> {
         source: Box<dyn Read>,
         moment: Moment,
     ) -> Result<Rows> {
-        let mut stretches = self.stretches(&table)?;
-        // The next one is taken from the end.
-        stretches.reverse();
+        let stretches = self.stretches(&table)?;
         let selection = match &self.columns {
             None => Selection::all(&table),
             Some(names) => Selection::of(&table, names.iter().map(String::as_str)),
         };
         let filter = self.filter.as_ref().map(|filter| Compiled::new(filter, &table));
-        let families: Vec<u16> = match filter.as_ref().and_then(Compiled::needs_one_of) {
-            // Rows without any of these columns can't satisfy the filter.
-            Some(columns) => {
-                let mut families: Vec<u16> =
-                    columns.into_iter().filter_map(Source::family).collect();
-                families.sort();
-                families.dedup();
-                families
-            }
-            None => [LOOSE].into_iter().chain(table.families()).collect(),
-        };
-        let families: Vec<u16> =
-            families.into_iter().filter(|family| *family != LOOSE || table.is_loose()).collect();
+        let families = families_for(&table, filter.as_ref());
         Ok(Rows {
+            walk: Walk::new(families, stretches, self.direction),
             table,
             source,
             moment,
             selection,
             filter,
-            direction: self.direction,
             left: self.limit.unwrap_or(usize::MAX),
-            families,
-            stretches,
-            streams: Vec::new(),
-            entries: Entries::default(),
             last: None,
             exhausted: false,
         })
@@ -296,17 +274,9 @@ pub struct Rows {
     moment: Moment,
     selection: Selection,
     filter: Option<Compiled>,
-    direction: Direction,
+    walk: Walk,
     /// How many rows may still be returned.
     left: usize,
-    /// The families whose entries are scanned.
-    families: Vec<u16>,
-    /// What is to be scanned after the present stretch, the next one last.
-    stretches: Vec<(u8, FieldRange)>,
-    /// One for each family, over the present stretch.
-    streams: Vec<Stream>,
-    /// Those of the present row.
-    entries: Entries,
     /// The row that was returned last.
     last: Option<Place>,
     exhausted: bool,
@@ -332,92 +302,24 @@ impl Rows {
         if self.left == 0 {
             return Ok(None);
         }
-        while let Some(place) = self.next_place()? {
-            if self.entries.is_empty() {
-                continue;
-            }
-            let entries = std::mem::take(&mut self.entries);
-            let (table, families) = (&*self.table, &self.families);
-            let mut loader =
-                Loader::with(&*self.source, table, &place, self.moment, entries, families);
-            let passes = match &self.filter {
-                Some(filter) => filter.holds(&mut loader)?,
+        let (table, source, filter) = (&*self.table, &*self.source, self.filter.as_ref());
+        while let Some(place) = self.walk.next(table, source, self.moment, filter)? {
+            let mut row = self.walk.row(table, source, self.moment, &place);
+            let passes = match filter {
+                Some(filter) => filter.holds(&mut row)?,
                 None => true,
             };
             if passes {
-                let row = loader.row(&self.selection)?;
+                let row = row.row(&self.selection)?;
                 self.left -= 1;
                 self.last = Some(place);
                 return Ok(row);
             }
-            self.entries = loader.into_entries();
+            let entries = row.into_entries();
+            self.walk.take_back(entries);
         }
         self.exhausted = true;
         Ok(None)
-    }
-
-    /// Goes on to the next row and collects its entries that can be seen.
-    fn next_place(&mut self) -> Result<Option<Place>> {
-        self.entries.clear();
-        loop {
-            let place = match self.streams.as_slice() {
-                [stream] if stream.family != LOOSE => self.next_of_one()?,
-                _ => self.next_of_many()?,
-            };
-            if let Some(place) = place {
-                return Ok(Some(Place { shard: self.table.shard(&place), bytes: place }));
-            }
-            let Some((shard, range)) = self.stretches.pop() else { return Ok(None) };
-            self.streams.clear();
-            for family in &self.families {
-                let range = range.clone().under(&family_prefix(self.table.id, *family));
-                let range = KeyRange { start: range.start.into(), end: range.end.map(Into::into) };
-                let scan = self.source.scan(shard, range, self.direction)?;
-                self.streams.push(Stream { family: *family, scan, head: None });
-            }
-            if !matches!(self.streams.as_slice(), [stream] if stream.family != LOOSE) {
-                self.streams.iter_mut().try_for_each(|stream| stream.advance(&self.table))?;
-            }
-        }
-    }
-
-    /// Of one declared family every entry is a row, and none has to be held back.
-    fn next_of_one(&mut self) -> Result<Option<Bytes>> {
-        let Some(stream) = self.streams.first_mut() else { return Ok(None) };
-        let sieve = self.filter.as_ref().and_then(|filter| Sieve::new(filter, stream.family));
-        let seen_at = self.moment.seen_at();
-        for entry in &mut stream.scan {
-            let (key, value) = entry?;
-            if let Some(sieve) = &sieve {
-                let passes = sieve.passes(&value, seen_at);
-                if !passes.map_err(|problem| self.table.corrupt(problem))? {
-                    continue;
-                }
-            }
-            let place = place_of(key, &self.table)?;
-            self.entries.push(&self.table, stream.family, Bytes::new(), value, self.moment)?;
-            return Ok(Some(place));
-        }
-        Ok(None)
-    }
-
-    fn next_of_many(&mut self) -> Result<Option<Bytes>> {
-        let Some(place) = self.nearest() else { return Ok(None) };
-        for stream in &mut self.streams {
-            while stream.head.as_ref().is_some_and(|head| head.place == place) {
-                stream.take(&self.table, self.moment, &mut self.entries)?;
-            }
-        }
-        Ok(Some(place))
-    }
-
-    /// The place of the row that comes next in any family.
-    fn nearest(&self) -> Option<Bytes> {
-        let places = self.streams.iter().filter_map(|stream| Some(&stream.head.as_ref()?.place));
-        match self.direction {
-            Direction::Forward => places.min().cloned(),
-            Direction::Backward => places.max().cloned(),
-        }
     }
 }
 
@@ -438,84 +340,5 @@ impl Iterator for Rows {
 impl std::fmt::Debug for Rows {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Rows").field("table", &self.table.schema.name()).finish_non_exhaustive()
-    }
-}
-
-/// A test that the filter asks of the one family that is scanned. Most entries fail it, and need no
-/// further look.
-struct Sieve<'f> {
-    column: u32,
-    test: &'f Test,
-}
-
-impl<'f> Sieve<'f> {
-    fn new(filter: &'f Compiled, family: u16) -> Option<Self> {
-        let test = filter.required(|test| test.source.family() == Some(family))?;
-        match test.source {
-            Source::Declared(column) => Some(Sieve { column: column.id, test }),
-            _ => None,
-        }
-    }
-
-    fn passes(&self, entry: &[u8], seen_at: Timestamp) -> Result<bool, Problem> {
-        let (header, columns) = Header::read(entry)?;
-        let Some(stored) = Columns::new(columns).find(self.column)? else { return Ok(false) };
-        self.test.holds(&Stored::new(&header, stored), seen_at)
-    }
-}
-
-/// What follows the table and the family in the key of an entry.
-fn place_of(mut key: Bytes, table: &TableState) -> Result<Bytes> {
-    if key.len() < PLACE {
-        return Err(table.corrupt("a key that is too short"));
-    }
-    key.advance(PLACE);
-    Ok(key)
-}
-
-/// The entries of one family, in order.
-struct Stream {
-    family: u16,
-    scan: stonecrop_store::Scan,
-    head: Option<Head>,
-}
-
-struct Head {
-    place: Bytes,
-    /// The name of a loose column.
-    name: Bytes,
-    value: Bytes,
-}
-
-impl Stream {
-    fn advance(&mut self, table: &TableState) -> Result<()> {
-        let Some(entry) = self.scan.next() else {
-            self.head = None;
-            return Ok(());
-        };
-        let (key, value) = entry?;
-        let rest = place_of(key, table)?;
-        let (place, name) = match (self.family, &self.head) {
-            (LOOSE, Some(head)) if rest.starts_with(&head.place) => {
-                (head.place.clone(), rest.slice(head.place.len()..))
-            }
-            (LOOSE, _) => {
-                let (place, _) = table.split_loose(&rest)?;
-                let end = place.len();
-                (rest.slice(..end), rest.slice(end..))
-            }
-            _ => (rest, Bytes::new()),
-        };
-        self.head = Some(Head { place, name, value });
-        Ok(())
-    }
-
-    /// Moves the head into the entries of the row, and goes on.
-    fn take(&mut self, table: &TableState, moment: Moment, entries: &mut Entries) -> Result<()> {
-        if let Some(head) = &mut self.head {
-            let value = std::mem::take(&mut head.value);
-            entries.push(table, self.family, head.name.clone(), value, moment)?;
-        }
-        self.advance(table)
     }
 }

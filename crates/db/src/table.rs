@@ -13,6 +13,10 @@ use crate::entry::Header;
 use crate::error::{Error, Result};
 use crate::index::{Backfill, Index, IndexProgress};
 use crate::key::RowKey;
+use crate::path::Path;
+use crate::query::{
+    Execution, Explanation, Facets, Freshness, Page, Query, Request, Response, Summary, needing,
+};
 use crate::read::{Loader, Moment, Selection, versions};
 use crate::record::{LOOSE, PLACE, backfill_key, family_prefix};
 use crate::row::{Row, Version};
@@ -292,6 +296,110 @@ impl Table {
         let table = self.state()?;
         let moment = Moment::now(self.inner.clock.now());
         scan.start(table, self.inner.store.snapshot()?, moment)
+    }
+
+    /// Some rows, found by the cheapest way that there is.
+    ///
+    /// ```
+    /// use stonecrop::{Condition, Database, Query, Sort, TableSchema, Write};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// people.write_all((0..100).map(|id| Write::put(id).set("age", id % 50)))?;
+    /// let query = Query::new().filter(Condition::ge("age", 40)).sort([Sort::desc("age")]).take(5);
+    /// let page = people.query(&query)?;
+    /// assert_eq!(page.rows[0].value("age"), Some(&49.into()));
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn query(&self, query: &Query) -> Result<Page> {
+        self.execution(query)?.page()
+    }
+
+    fn execution<'q>(&self, query: &'q Query) -> Result<Execution<'q>> {
+        let (table, source) = (self.state()?, self.inner.store.snapshot()?);
+        Ok(Execution::new(table, source, self.inner.clock.clone(), query))
+    }
+
+    /// Answers a query, and tells how it did.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, Query, TableSchema};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// println!("{}", people.explain(&Query::new().take(10))?);
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn explain(&self, query: &Query) -> Result<Explanation> {
+        self.execution(query)?.explain()
+    }
+
+    /// How many rows the filter of a query lets through.
+    ///
+    /// ```
+    /// # use stonecrop::{Condition, Database, Query, TableSchema, Write};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// people.write_all((0..100).map(|id| Write::put(id).set("age", id % 50)))?;
+    /// assert_eq!(people.count(&Query::new().filter(Condition::lt("age", 10)))?, 20);
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn count(&self, query: &Query) -> Result<u64> {
+        self.execution(&needing(query, None))?.count()
+    }
+
+    /// The values that a column has in the rows that the filter of a query lets through, and in how
+    /// many of them each is; at most `take` of them, the most frequent first.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, Query, TableSchema, Write};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// people.write_all((0..100).map(|id| Write::put(id).set("age", id % 50)))?;
+    /// assert_eq!(people.facets(&Query::new(), "age")?.values[0], (0.into(), 2));
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn facets(&self, query: &Query, column: impl Into<Path>) -> Result<Facets> {
+        let column = column.into();
+        self.execution(&needing(query, Some(&column)))?.facets(&column)
+    }
+
+    /// The smallest and largest value, sum and average of a column in the rows that the filter of a
+    /// query lets through.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, Query, TableSchema, Write};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// people.write_all((0..100).map(|id| Write::put(id).set("age", id % 50)))?;
+    /// assert_eq!(people.summarize(&Query::new(), "age")?.max, Some(49.into()));
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn summarize(&self, query: &Query, column: impl Into<Path>) -> Result<Summary> {
+        let column = column.into();
+        self.execution(&needing(query, Some(&column)))?.summarize(&column)
+    }
+
+    /// How many of the rows that the filter of a query lets through have each family, and how many
+    /// of these are fresh.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, Query, TableSchema};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// assert!(people.freshness(&Query::new())?.is_empty(), "it has no families");
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn freshness(&self, query: &Query) -> Result<Vec<Freshness>> {
+        let query = Query { columns: None, ..needing(query, None) };
+        self.execution(&query)?.freshness()
+    }
+
+    /// Answers a request for one table.
+    pub(crate) fn answer(&self, request: &Request, response: &mut Response) -> Result<()> {
+        let table = self.state()?;
+        let query = request.query(&table)?;
+        if request.count {
+            let count = self.count(&query)?;
+            response.count = Some(response.count.unwrap_or(0) + count);
+            return Ok(());
+        }
+        if request.explain {
+            response.explanation.push(self.explain(&query)?);
+        }
+        response.add_page(&table, self.query(&query)?)
     }
 
     /// Deletes all rows at once. Their space is given back as compaction comes by.

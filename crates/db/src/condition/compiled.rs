@@ -62,7 +62,6 @@ impl Compiled {
     }
 
     /// Where it looks, as often as it does. Whether the row is there can take any family.
-    #[allow(dead_code, reason = "the planner's way to tell which families a filter reads")]
     pub(crate) fn sources(&self) -> impl Iterator<Item = &Source> {
         let mut nodes = vec![&self.root];
         std::iter::from_fn(move || {
@@ -75,6 +74,20 @@ impl Compiled {
                 }
             }
         })
+    }
+
+    /// Whether it asks if the row is there, which takes a look at any of its families.
+    pub(crate) fn asks_existence(&self) -> bool {
+        let mut nodes = vec![&self.root];
+        while let Some(node) = nodes.pop() {
+            match node {
+                Node::Exists | Node::NotExists => return true,
+                Node::Test(_) => {}
+                Node::All(inner) | Node::Any(inner) => nodes.extend(inner),
+                Node::Not(inner) => nodes.push(inner),
+            }
+        }
+        false
     }
 
     /// Whether a row without any of the columns that the condition names can satisfy it; if not,
@@ -177,7 +190,7 @@ impl Node {
 }
 
 /// The column that a path begins with in a table, and the steps from there.
-fn find(path: &Path, table: &TableState) -> (Source, Vec<Step>) {
+pub(crate) fn find(path: &Path, table: &TableState) -> (Source, Vec<Step>) {
     let whole = path.whole().map(|name| Source::new(table, &name));
     match whole.filter(|source| path.steps().is_empty() || !matches!(source, Source::Loose(_))) {
         Some(source) => (source, Vec::new()),

@@ -11,7 +11,7 @@ use crate::clock::Timestamp;
 use crate::path::Path;
 use crate::value::Value;
 
-pub(crate) use compiled::{Compiled, Test};
+pub(crate) use compiled::{Compiled, Test, find};
 
 /// Something that is true of a row or not.
 ///

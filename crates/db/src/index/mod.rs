@@ -17,14 +17,18 @@ use stonecrop_keys::{MAX_KEY_BYTES, Nulls, Schema, TimeUnit, Type, Value as KeyV
 
 use crate::catalog::TableState;
 use crate::clock::Timestamp;
-use crate::entry::{Columns, Header, push_column};
+use crate::entry::{Columns, HEADER_BYTES, Header, push_column};
 use crate::error::{Error, Result};
 use crate::record::{LOOSE, PLACE, entry_key, index_prefix};
-use crate::value::encode::{self, Problem, write_varint};
+use crate::value::encode::{self, Problem, read_varint, take, write_varint};
 use crate::value::{ColumnType, Value};
 
 pub use status::IndexProgress;
 pub(crate) use status::{Backfill, IndexStatus};
+
+/// The front of an entry's value: the time that it is gone at, and how many bytes at the end of its
+/// key are the place of the row, so that these are found without decoding the values before.
+const HEAD: usize = 8 + 2;
 
 /// A second order of a table's rows: by one or more columns, and among equals by the key.
 ///
@@ -33,7 +37,7 @@ pub(crate) use status::{Backfill, IndexStatus};
 /// of the columns has no entry; neither has one with a null, unless the column says where nulls go.
 ///
 /// ```
-/// use stonecrop::{Database, Family, Index, TableSchema, Write};
+/// use stonecrop::{Condition, Database, Family, Index, Query, TableSchema, Write};
 /// let crm = Family::new("crm").column("owner").column("score");
 /// let accounts = Database::memory().create_table(
 ///     TableSchema::new("accounts", "id string", "")?
@@ -41,6 +45,8 @@ pub(crate) use status::{Backfill, IndexStatus};
 ///         .index(Index::new("by_owner", "owner string, score i64 desc nulls last")?),
 /// )?;
 /// accounts.write(Write::put("a1").set("owner", "adam").set("score", 42))?;
+/// let page = accounts.query(&Query::new().filter(Condition::eq("owner", "adam")).take(10))?;
+/// assert_eq!(page.rows.len(), 1);
 /// # Ok::<(), stonecrop::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -226,6 +232,12 @@ impl IndexState {
         self.status.is_ready()
     }
 
+    /// Whether it has a copy of a column of a part.
+    pub(crate) fn copies(&self, part: &Part, id: u32) -> bool {
+        let part = self.parts.iter().position(|known| known == part);
+        part.is_some_and(|part| self.copied.contains(&(part, id)))
+    }
+
     /// The entry of a row, given what is stored of it for each of [`IndexState::parts`]. Whether
     /// that can still be seen is for the caller to know.
     pub(crate) fn entry(
@@ -332,6 +344,27 @@ pub(crate) fn place_start(key: &[u8], value: &[u8]) -> Result<usize, Problem> {
     let length = usize::from(u16::from_be_bytes(*length));
     let start = key.len().checked_sub(length).filter(|start| *start > PLACE);
     start.ok_or("its key is too short")
+}
+
+/// The parts of a row that an entry has copies of.
+pub(crate) fn copies(value: &Bytes) -> Result<Vec<(u16, Bytes, Bytes)>, Problem> {
+    let mut rest = value.get(HEAD..).ok_or("it is too short")?;
+    let mut copies = Vec::new();
+    while !rest.is_empty() {
+        let family = take(&mut rest, 2)?;
+        let family = family.first_chunk().map_or(LOOSE, |family| u16::from_be_bytes(*family));
+        let mut block = || {
+            let length =
+                usize::try_from(read_varint(&mut rest)?).map_err(|_| "a block too long")?;
+            take(&mut rest, length)
+        };
+        let (name, entry) = (block()?, block()?);
+        if entry.len() < HEADER_BYTES {
+            return Err("a copy that is too short for a header");
+        }
+        copies.push((family, value.slice_ref(name), value.slice_ref(entry)));
+    }
+    Ok(copies)
 }
 
 fn is_indexable(of: &Type) -> bool {

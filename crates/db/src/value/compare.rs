@@ -48,6 +48,49 @@ pub(crate) fn compare(a: &Value, b: &Value) -> Option<Ordering> {
     })
 }
 
+/// An order of all values: those of different kinds are in the order of their kinds.
+pub(crate) fn total_order(a: &Value, b: &Value) -> Ordering {
+    use Value as V;
+    let all = |mut pairs: Vec<Ordering>, lengths: Ordering| {
+        pairs.push(lengths);
+        pairs.into_iter().find(|order| *order != Ordering::Equal).unwrap_or(Ordering::Equal)
+    };
+    match (a, b) {
+        (V::List(a), V::List(b)) => {
+            let pairs = a.iter().zip(b).map(|(a, b)| total_order(a, b));
+            all(pairs.collect(), a.len().cmp(&b.len()))
+        }
+        (V::Map(a), V::Map(b)) => {
+            let pairs = a.iter().zip(b).map(|((a_name, a), (b_name, b))| {
+                a_name.cmp(b_name).then_with(|| total_order(a, b))
+            });
+            all(pairs.collect(), a.len().cmp(&b.len()))
+        }
+        (V::StringSet(a), V::StringSet(b)) => a.cmp(b),
+        (V::NumberSet(a), V::NumberSet(b)) => a.cmp(b),
+        (V::BytesSet(a), V::BytesSet(b)) => a.cmp(b),
+        _ => compare(a, b).unwrap_or_else(|| kind(a).cmp(&kind(b))),
+    }
+}
+
+fn kind(value: &Value) -> u8 {
+    match value {
+        Value::Null => 0,
+        Value::Bool(_) => 1,
+        Value::Int(_) | Value::Float(_) | Value::Decimal(_) => 2,
+        Value::String(_) => 3,
+        Value::Bytes(_) => 4,
+        Value::Timestamp(_) => 5,
+        Value::Date(_) => 6,
+        Value::Uuid(_) => 7,
+        Value::List(_) => 8,
+        Value::Map(_) => 9,
+        Value::StringSet(_) => 10,
+        Value::NumberSet(_) => 11,
+        Value::BytesSet(_) => 12,
+    }
+}
+
 /// As in keys: -0 is +0, and NaN is one value above infinity.
 pub(super) fn float_order(a: f64, b: f64) -> Ordering {
     a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))

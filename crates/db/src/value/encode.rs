@@ -167,7 +167,7 @@ pub(super) fn take_byte(bytes: &mut &[u8]) -> Result<u8, Problem> {
     Ok(*first)
 }
 
-fn take<'b>(bytes: &mut &'b [u8], count: usize) -> Result<&'b [u8], Problem> {
+pub(crate) fn take<'b>(bytes: &mut &'b [u8], count: usize) -> Result<&'b [u8], Problem> {
     let (taken, rest) = bytes.split_at_checked(count).ok_or(SHORT)?;
     *bytes = rest;
     Ok(taken)

@@ -158,3 +158,73 @@ fn any(
     }
     Ok(false)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::encode::{tests::value, write};
+    use proptest::prelude::*;
+
+    fn encoded(value: &Value) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        write(value, &mut bytes).unwrap();
+        bytes
+    }
+
+    /// Goes to every value inside of one, and to places next to them where nothing is.
+    fn check(root: &[u8], value: &Value, steps: &mut Vec<Step>) {
+        assert_eq!(walk(root, steps), Ok(Some(encoded(value).as_slice())));
+        let mut inner: Vec<(Step, Option<&Value>)> =
+            vec![(Step::Field("no such name".to_owned()), None)];
+        match value {
+            Value::List(list) => {
+                inner.extend((0..).map(Step::Index).zip(list.iter().map(Some).chain([None])));
+                for element in list {
+                    assert_eq!(Needle::new(element.clone()).is_in(&encoded(value)), Ok(true));
+                }
+            }
+            Value::Map(map) => {
+                inner.extend(
+                    map.iter().map(|(name, value)| (Step::Field(name.clone()), Some(value))),
+                );
+            }
+            _ => inner.push((Step::Index(0), None)),
+        }
+        for (step, value) in inner {
+            steps.push(step);
+            match value {
+                Some(value) => check(root, value, steps),
+                None => assert_eq!(walk(root, steps), Ok(None)),
+            }
+            steps.pop();
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        #[test]
+        fn steps_lead_to_the_bytes_of_every_value_inside(value in value()) {
+            check(&encoded(&value), &value, &mut Vec::new());
+        }
+    }
+
+    #[test]
+    fn the_smallest_elements_are_found() {
+        check(
+            &encoded(&Value::List(vec![Value::Null])),
+            &Value::List(vec![Value::Null]),
+            &mut vec![],
+        );
+        let set = Value::NumberSet([1, 12, 123].map(stonecrop_keys::Decimal::from).into());
+        for (number, found) in [
+            (Value::Int(12), true),
+            (Value::Float(123.0), true),
+            (Value::Float(0.1), false),
+            (Value::Float(f64::NAN), false),
+            (Value::Int(2), false),
+        ] {
+            assert_eq!(Needle::new(number).is_in(&encoded(&set)), Ok(found));
+        }
+    }
+}

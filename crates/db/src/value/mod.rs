@@ -18,6 +18,7 @@ use crate::clock::Timestamp;
 pub(crate) use arithmetic::add;
 #[cfg(test)]
 pub(crate) use compare::compare;
+pub(crate) use compare::total_order;
 
 /// The value of a column.
 ///

@@ -1,0 +1,454 @@
+//! Answering a query.
+
+use std::cmp::Ordering;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use stonecrop_store::Read;
+
+use crate::catalog::TableState;
+use crate::clock::Clock;
+use crate::condition::{Compiled, Condition};
+use crate::error::{Error, Result};
+use crate::query::bounds::Parts;
+use crate::query::cursor::{Cursor, Position};
+use crate::query::interrupt::Interrupt;
+use crate::query::order::{Order, Sorted};
+use crate::query::plan::{Access, Plan, Question};
+use crate::query::statistics::Statistics;
+use crate::query::visit::{Route, View, Visitor, threads};
+use crate::query::{Page, Query};
+use crate::read::{Loader, Moment, Selection, Source};
+use crate::row::Row;
+use crate::schema::Placement;
+use stonecrop_keys::Nulls;
+
+/// How much memory rows that are sorted or returned may take.
+const MEMORY_BYTES: usize = 256 << 20;
+/// From how many rows on a scan is shared among threads.
+const SHARED_ROWS: u64 = 20_000;
+
+/// A query of one table at one moment.
+pub(crate) struct Execution<'q> {
+    pub(super) table: Arc<TableState>,
+    source: Box<dyn Read>,
+    clock: Arc<dyn Clock>,
+    moment: Moment,
+    pub(super) query: &'q Query,
+    order: Order,
+}
+
+/// A row, and where it was found.
+struct Found {
+    row: Row,
+    cursor: Cursor,
+}
+
+/// What was done to find rows of one part.
+#[derive(Debug)]
+pub(super) struct Done {
+    pub(super) plan: Plan,
+    pub(super) candidates: u64,
+    pub(super) rows: u64,
+}
+
+/// Rows with a value in the first sort field come apart from those without.
+struct PartOfOrder {
+    number: u8,
+    filter: Option<Condition>,
+}
+
+impl<'q> Execution<'q> {
+    pub(crate) fn new(
+        table: Arc<TableState>,
+        source: Box<dyn Read>,
+        clock: Arc<dyn Clock>,
+        query: &'q Query,
+    ) -> Self {
+        let moment = Moment { now: clock.now(), as_of: query.as_of };
+        let order = Order::new(&query.sort, &table);
+        Execution { table, source, clock, moment, query, order }
+    }
+
+    pub(super) fn view(&self) -> View<'_> {
+        View { table: &self.table, source: &*self.source, moment: self.moment }
+    }
+
+    fn selection(&self) -> Selection {
+        match &self.query.columns {
+            None => Selection::all(&self.table),
+            Some(names) => Selection::of(&self.table, names.iter().map(String::as_str)),
+        }
+    }
+
+    fn visitor<'v>(&'v self, filter: Option<&'v Compiled>, budget: Option<u64>) -> Visitor<'v> {
+        let interrupt = Interrupt::new(self.query, &self.clock);
+        Visitor { view: self.view(), filter, interrupt, candidates: 0, budget }
+    }
+
+    pub(super) fn question<'s>(&'s self, filter: Option<&'s Condition>) -> Question<'s> {
+        Question {
+            table: &self.table,
+            filter,
+            order: &self.order,
+            columns: self.query.columns.as_deref(),
+            take: self.query.take,
+            index: self.query.index.as_deref(),
+            as_of: self.query.as_of.is_some(),
+        }
+    }
+
+    /// The page that was asked for.
+    pub(crate) fn page(&self) -> Result<Page> {
+        self.page_explained(&mut Vec::new())
+    }
+
+    /// The page, and what was done for it.
+    pub(super) fn page_explained(&self, done: &mut Vec<Done>) -> Result<Page> {
+        let query = self.query;
+        let cursor = query.cursor.as_deref();
+        let cursor = cursor.map(|text| Cursor::read(text, &self.table, query)).transpose()?;
+        let selection = self.selection();
+        // One more than asked for tells whether there are more.
+        let want = query.take.map(|take| take.saturating_add(1));
+        let mut found: Vec<Found> = Vec::new();
+        let mut parts = self.parts_of_order()?;
+        if query.backward {
+            parts.reverse();
+        }
+        let start = cursor.as_ref().map(|cursor| cursor.part);
+        let reached = parts.iter().position(|part| start.is_none_or(|start| part.number == start));
+        for part in parts.iter().skip(reached.unwrap_or_default()) {
+            let left = want.map(|want| want - found.len());
+            if left == Some(0) {
+                break;
+            }
+            let cursor = cursor.as_ref().filter(|cursor| cursor.part == part.number);
+            let position = cursor.map(|cursor| &cursor.position);
+            self.find(part, position, left, &selection, &mut found, done)?;
+        }
+        let more = query.take.is_some_and(|take| found.len() > take);
+        if let Some(take) = query.take {
+            found.truncate(take);
+        }
+        let (mut is_before, mut is_after) = (cursor.is_some(), more);
+        if query.backward {
+            found.reverse();
+            std::mem::swap(&mut is_before, &mut is_after);
+        }
+        let text = |found: Option<&Found>| {
+            found.map(|found| found.cursor.write(&self.table, query)).transpose()
+        };
+        Ok(Page {
+            next: text(found.last().filter(|_| is_after))?,
+            previous: text(found.first().filter(|_| is_before))?,
+            rows: found.into_iter().map(|found| found.row).collect(),
+        })
+    }
+
+    /// The parts that the rows are sorted in, each by itself.
+    fn parts_of_order(&self) -> Result<Vec<PartOfOrder>> {
+        let filter = self.query.filter.as_ref();
+        let parts = Parts::new(filter, &self.table);
+        let fields = self.query.sort.iter().zip(&self.order.fields);
+        // One value is all that these have.
+        let mut open =
+            fields.skip_while(|(_, field)| field.steps.is_empty() && parts.pins(&field.source));
+        let whole = || vec![PartOfOrder { number: 0, filter: filter.cloned() }];
+        let Some((sort, field)) = open.next() else { return Ok(whole()) };
+        let is_known = field.steps.is_empty()
+            && match &field.source {
+                Source::Key(at) => self
+                    .table
+                    .key
+                    .fields()
+                    .get(*at)
+                    .is_some_and(|field| field.nulls() == Nulls::NotAllowed),
+                source => parts.require(source, true),
+            };
+        if is_known {
+            return Ok(whole());
+        }
+        let and = |conditions: [Condition; 2]| {
+            let all = filter.cloned().into_iter().chain(conditions);
+            Some(Condition::All(all.collect()))
+        };
+        let has = Condition::Has(sort.field.clone());
+        let is_null = Condition::IsNull(sort.field.clone());
+        let with = and([has.clone(), is_null.clone().not()]);
+        let without = and([Condition::Any(vec![has.not(), is_null]), Condition::All(Vec::new())]);
+        let mut parts = vec![
+            PartOfOrder { number: 0, filter: with },
+            PartOfOrder { number: 1, filter: without },
+        ];
+        if field.nulls_first {
+            parts.reverse();
+        }
+        Ok(parts)
+    }
+
+    /// Finds up to so many rows of a part.
+    fn find(
+        &self,
+        part: &PartOfOrder,
+        position: Option<&Position>,
+        want: Option<usize>,
+        selection: &Selection,
+        found: &mut Vec<Found>,
+        done: &mut Vec<Done>,
+    ) -> Result<()> {
+        let question = self.question(part.filter.as_ref());
+        let mut plans = question.plans()?;
+        match position {
+            // The rest is found the way that the rows before were.
+            Some(Position::Found { index, .. }) => {
+                plans.retain(|plan| plan.ordered && self.index_of(plan) == *index);
+            }
+            Some(Position::Sorted(_)) => plans.iter_mut().for_each(|plan| plan.ordered = false),
+            None => {}
+        }
+        if plans.is_empty() {
+            return Err(Error::Cursor { problem: "its rows can't be found that way any more" });
+        }
+        let mut statistics = Statistics::new(self.view());
+        let several = plans.len() > 1;
+        let name = self.query.plan.as_deref().filter(|_| several);
+        let plan = question.choose(plans, name, &mut statistics)?;
+        if !plan.ordered {
+            return self.find_sorted(part, plan, position, want, selection, found, done);
+        }
+        // Along an index nobody knows how long it takes until enough rows pass the filter.
+        let hopeful = several && name.is_none() && position.is_none() && plan.filter.is_some();
+        let budget = match plan.access {
+            Access::Index { .. } if hopeful && want.is_some() && !self.order.fields.is_empty() => {
+                Some(statistics.rows()? / 8 + 2000)
+            }
+            _ => None,
+        };
+        let before = found.len();
+        let spent = self.find_in_order(part, &plan, position, want, budget, selection, found)?;
+        if budget.is_some_and(|budget| spent >= budget) && want != Some(found.len() - before) {
+            found.truncate(before);
+            let mut plans = question.plans()?;
+            plans.retain(|other| other.name != plan.name);
+            plans.iter_mut().for_each(|plan| plan.ordered = false);
+            let plan = question.choose(plans, None, &mut statistics)?;
+            return self.find_sorted(part, plan, None, want, selection, found, done);
+        }
+        done.push(Done { plan, candidates: spent, rows: (found.len() - before) as u64 });
+        Ok(())
+    }
+
+    fn index_of(&self, plan: &Plan) -> Option<u16> {
+        match plan.access {
+            Access::Index { at, .. } => self.table.indexes.get(at).map(|index| index.id),
+            _ => None,
+        }
+    }
+
+    /// Takes rows as they come; returns how many candidates that took.
+    #[expect(clippy::too_many_arguments, reason = "one caller, and all of it is needed")]
+    fn find_in_order(
+        &self,
+        part: &PartOfOrder,
+        plan: &Plan,
+        position: Option<&Position>,
+        want: Option<usize>,
+        budget: Option<u64>,
+        selection: &Selection,
+        found: &mut Vec<Found>,
+    ) -> Result<u64> {
+        let filter = plan.filter.as_ref().map(|filter| Compiled::new(filter, &self.table));
+        let after = match position {
+            Some(Position::Found { key, .. }) => Some(key.clone()),
+            _ => None,
+        };
+        let route = Route { after, backward: plan.backward != self.query.backward, segment: None };
+        let index = self.index_of(plan);
+        let mut left = want;
+        let mut memory = Memory::default();
+        let mut visitor = self.visitor(filter.as_ref(), budget);
+        if left == Some(0) {
+            return Ok(0);
+        }
+        visitor.visit(&plan.access, &route, &mut |row, key| {
+            memory.take(row.size())?;
+            let position = Position::Found { index, key: bytes::Bytes::copy_from_slice(key) };
+            let cursor = Cursor { part: part.number, position };
+            found.push(Found { row: row.known_row(selection)?, cursor });
+            if let Some(left) = &mut left {
+                *left -= 1;
+            }
+            Ok(if left == Some(0) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        Ok(visitor.candidates)
+    }
+
+    /// Looks at all candidates, and sorts.
+    #[expect(clippy::too_many_arguments, reason = "one caller, and all of it is needed")]
+    fn find_sorted(
+        &self,
+        part: &PartOfOrder,
+        plan: Plan,
+        position: Option<&Position>,
+        want: Option<usize>,
+        selection: &Selection,
+        found: &mut Vec<Found>,
+        done: &mut Vec<Done>,
+    ) -> Result<()> {
+        let bound = match position {
+            Some(Position::Sorted(sorted)) => Some(sorted),
+            _ => None,
+        };
+        let order = Directed { order: &self.order, backward: self.query.backward };
+        let make = || Top::new(order, bound, want);
+        let (tops, candidates) = self.fold(&plan, make, |top, row| top.add(row))?;
+        let mut rows = Vec::new();
+        for top in tops {
+            rows.extend(top.rows);
+        }
+        rows.sort_unstable_by(|a, b| order.compare(a, b));
+        rows.truncate(want.unwrap_or(usize::MAX));
+        let mut memory = Memory::default();
+        done.push(Done { plan, candidates, rows: rows.len() as u64 });
+        for sorted in rows {
+            let View { table, source, moment } = self.view();
+            let mut row = Loader::new(source, table, &sorted.place, moment);
+            let known = row.known_row(selection)?;
+            memory.take(row.size())?;
+            let position = Position::Sorted(sorted.clone());
+            found.push(Found { row: known, cursor: Cursor { part: part.number, position } });
+        }
+        Ok(())
+    }
+
+    /// Does something with every row of a plan, in any order, with several threads if there are
+    /// many. Returns what each of them made, and how many candidates they looked at.
+    pub(super) fn fold<A: Send>(
+        &self,
+        plan: &Plan,
+        make: impl Fn() -> A + Sync,
+        step: impl Fn(&mut A, &mut Loader<'_>) -> Result<()> + Sync,
+    ) -> Result<(Vec<A>, u64)> {
+        let filter = plan.filter.as_ref().map(|filter| Compiled::new(filter, &self.table));
+        let filter = filter.as_ref();
+        let run = |segment: Option<(usize, usize)>| {
+            let mut made = make();
+            let mut visitor = self.visitor(filter, None);
+            let route = Route { segment, ..Route::default() };
+            visitor.visit(&plan.access, &route, &mut |row, _| {
+                step(&mut made, row)?;
+                Ok(ControlFlow::Continue(()))
+            })?;
+            Ok((made, visitor.candidates))
+        };
+        let hashed = self.table.schema.placement == Placement::Hash;
+        let shared = matches!(plan.access, Access::Everything) && hashed && threads() > 1;
+        if !shared || Statistics::new(self.view()).rows()? < SHARED_ROWS {
+            let (made, candidates) = run(None)?;
+            return Ok((vec![made], candidates));
+        }
+        let results: Vec<Result<(A, u64)>> = std::thread::scope(|scope| {
+            let run = &run;
+            let of = threads();
+            let started: Vec<_> =
+                (0..of).map(|segment| scope.spawn(move || run(Some((segment, of))))).collect();
+            let ended = started.into_iter().map(|thread| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            });
+            ended.collect()
+        });
+        let mut all = Vec::new();
+        let mut candidates = 0;
+        for result in results {
+            let (made, looked_at) = result?;
+            all.push(made);
+            candidates += looked_at;
+        }
+        Ok((all, candidates))
+    }
+}
+
+/// The order of a query, or its reverse.
+#[derive(Clone, Copy)]
+struct Directed<'o> {
+    order: &'o Order,
+    backward: bool,
+}
+
+impl Directed<'_> {
+    fn compare(&self, a: &Sorted, b: &Sorted) -> Ordering {
+        let order = self.order.compare(a, b);
+        if self.backward { order.reverse() } else { order }
+    }
+}
+
+/// The first rows in an order, of all that were added.
+struct Top<'o> {
+    order: Directed<'o>,
+    /// Only those after this one.
+    bound: Option<&'o Sorted>,
+    want: Option<usize>,
+    rows: Vec<Sorted>,
+    /// Whether the first `want` rows are the first of all so far, with the last of them at its end.
+    settled: bool,
+    memory: Memory,
+}
+
+impl<'o> Top<'o> {
+    fn new(order: Directed<'o>, bound: Option<&'o Sorted>, want: Option<usize>) -> Self {
+        Top { order, bound, want, rows: Vec::new(), settled: false, memory: Memory::default() }
+    }
+
+    fn add(&mut self, row: &mut Loader<'_>) -> Result<()> {
+        let want = self.want.unwrap_or(usize::MAX);
+        let last = want.checked_sub(1).filter(|_| self.settled);
+        let worst = last.and_then(|last| self.rows.get(last));
+        if let Some(worst) = worst
+            && !self.order.backward
+            && self.order.order.is_after(row, worst)?
+        {
+            return Ok(());
+        }
+        let values = self.order.order.values(row)?;
+        let sorted = Sorted { values, place: row.place().clone() };
+        let is_late = worst.is_some_and(|worst| self.order.compare(&sorted, worst).is_ge());
+        let is_early = self.bound.is_some_and(|bound| self.order.compare(&sorted, bound).is_le());
+        if is_late || is_early {
+            return Ok(());
+        }
+        let sorted = sorted.detached();
+        self.memory.take(sorted.size())?;
+        self.rows.push(sorted);
+        if self.rows.len() >= want.saturating_mul(2).max(512) {
+            let order = self.order;
+            self.rows.select_nth_unstable_by(want.saturating_sub(1), |a, b| order.compare(a, b));
+            self.rows.truncate(want);
+            self.settled = true;
+            self.memory.bytes = self.rows.iter().map(Sorted::size).sum();
+        }
+        Ok(())
+    }
+}
+
+/// Memory that was taken, up to a limit.
+#[derive(Default)]
+struct Memory {
+    bytes: usize,
+}
+
+impl Memory {
+    fn take(&mut self, bytes: usize) -> Result<()> {
+        self.bytes += bytes;
+        if self.bytes <= MEMORY_BYTES {
+            return Ok(());
+        }
+        Err(Error::Query {
+            problem: format!(
+                "its rows take more than {} MiB; ask for fewer with `take`, and go on from the \
+                 cursor",
+                MEMORY_BYTES >> 20
+            ),
+        })
+    }
+}

@@ -1,0 +1,339 @@
+//! The ways to find the rows of a query, and the choice of the cheapest.
+
+use stonecrop_keys::{KeyRange, Nulls, Schema};
+
+use crate::catalog::{Place, TableState};
+use crate::condition::{Compiled, Condition};
+use crate::error::{Error, Result};
+use crate::index::{IndexState, Part};
+use crate::query::bounds::{Parts, Ranges, follows};
+use crate::query::order::Order;
+use crate::query::statistics::Statistics;
+use crate::read::Source;
+use crate::record::LOOSE;
+use crate::schema::Placement;
+
+/// What it takes, in microseconds, measured on the machine of docs/benchmarks.md: to pass one entry
+/// of an iterator, and to read one family of a row.
+const PASS: f64 = 0.25;
+const FETCH: f64 = 1.8;
+/// How many of the rows that are looked at are taken to pass a filter, where nothing is known.
+const PASSING: f64 = 0.1;
+
+/// Where candidates for rows are found.
+#[derive(Debug)]
+pub(super) enum Access {
+    /// Rows whose keys are known.
+    Points(Vec<Place>),
+    /// Stretches of the table, in order.
+    Keys(Vec<(u8, KeyRange)>),
+    /// The whole table.
+    Everything,
+    /// Ranges of an index, in order, without the prefix of all its entries.
+    Index { at: usize, ranges: Vec<KeyRange>, covered: bool },
+}
+
+/// A way to find the rows of a query.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// By which it can be asked for.
+    pub(super) name: String,
+    pub(super) access: Access,
+    /// Whether it finds the rows in the order that is asked for, and whether from the end.
+    pub(super) ordered: bool,
+    pub(super) backward: bool,
+    /// What the access does not see to.
+    pub(super) filter: Option<Condition>,
+    /// How many candidates there are; none where nobody looked.
+    pub(super) candidates: Option<u64>,
+}
+
+/// What is asked of the planner.
+pub(super) struct Question<'q> {
+    pub(super) table: &'q TableState,
+    pub(super) filter: Option<&'q Condition>,
+    pub(super) order: &'q Order,
+    /// The columns that are returned; none for all of them.
+    pub(super) columns: Option<&'q [String]>,
+    pub(super) take: Option<usize>,
+    /// The only index that may be used, and that all rows are in.
+    pub(super) index: Option<&'q str>,
+    pub(super) as_of: bool,
+}
+
+impl Question<'_> {
+    /// All ways that give the right rows.
+    pub(super) fn plans(&self) -> Result<Vec<Plan>> {
+        let parts = Parts::new(self.filter, self.table);
+        let mut plans = Vec::new();
+        match self.index {
+            Some(name) => {
+                let index = self.table.index_by_name(name)?;
+                if !index.is_ready() {
+                    let problem = "it is not complete yet".to_owned();
+                    return Err(Error::Index { index: name.to_owned(), problem });
+                }
+                let at = self.table.indexes.iter().position(|other| other.id == index.id);
+                plans.extend(self.index_plan(at.unwrap_or_default(), index, &parts, true));
+            }
+            None => {
+                plans.extend(self.key_plan(&parts));
+                plans.push(self.scan_plan(&parts));
+                let indexes = self.table.indexes.iter().enumerate();
+                // Entries of indexes have no history.
+                for (at, index) in indexes.filter(|(_, index)| index.is_ready() && !self.as_of) {
+                    plans.extend(self.index_plan(at, index, &parts, false));
+                }
+            }
+        }
+        Ok(plans)
+    }
+
+    /// The fields that are left to sort by, where one value is all that some can have; none where
+    /// one of them is no column as a whole.
+    fn wanted(&self, parts: &Parts<'_>) -> Option<Vec<(&Source, bool)>> {
+        let fields = self.order.fields.iter();
+        let open = fields.filter(|field| !field.steps.is_empty() || !parts.pins(&field.source));
+        open.map(|field| field.steps.is_empty().then_some((&field.source, field.descending)))
+            .collect()
+    }
+
+    /// Whether, and in which direction, the order of a schema is the one that is asked for.
+    fn order_of(
+        &self,
+        schema: &Schema,
+        sources: &[Source],
+        pinned: &[bool],
+        parts: &Parts<'_>,
+    ) -> Option<bool> {
+        let wanted = self.wanted(parts)?;
+        // Nulls and rows without a value have a place of their own in the order of a query.
+        let known = |(source, _): &(&Source, bool)| match source {
+            Source::Key(at) => {
+                let field = self.table.key.fields().get(*at);
+                field.is_some_and(|field| field.nulls() == Nulls::NotAllowed)
+                    || parts.require(source, true)
+            }
+            _ => parts.require(source, true),
+        };
+        if !wanted.iter().all(known) {
+            return None;
+        }
+        follows(schema, sources, pinned, &wanted)
+    }
+
+    fn key_plan(&self, parts: &Parts<'_>) -> Option<Plan> {
+        let table = self.table;
+        let sources: Vec<Source> = (0..table.key.fields().len()).map(Source::Key).collect();
+        let ranges = parts.ranges(&table.key, &sources);
+        if !ranges.is_bound() {
+            return None;
+        }
+        let fields = ranges.pinned.len();
+        let order = self.order_of(&table.key, &sources, &ranges.pinned, parts);
+        let filter = parts.without(&ranges.used);
+        let stretches = self.stretches(&ranges)?;
+        let is_points = fields == sources.len();
+        let (name, access, candidates) = if is_points {
+            let places = stretches
+                .into_iter()
+                .map(|(shard, range)| Place { shard, bytes: range.start.into() });
+            let places: Vec<Place> = places.collect();
+            let count = places.len() as u64;
+            ("points", Access::Points(places), Some(count))
+        } else {
+            ("keys", Access::Keys(stretches), None)
+        };
+        // Partitions that are placed by hash are in no order among each other.
+        let single = matches!(&access, Access::Keys(stretches) if stretches.len() <= 1)
+            || table.schema.placement == Placement::Range
+            || candidates.is_some_and(|count| count <= 1);
+        let unsorted = self.order.fields.is_empty();
+        Some(Plan {
+            name: name.to_owned(),
+            access,
+            ordered: unsorted || (order.is_some() && single),
+            backward: order.unwrap_or(false) && !unsorted,
+            filter,
+            candidates,
+        })
+    }
+
+    /// The stretches of a table that ranges of its key come to; none where the table has no such
+    /// order.
+    fn stretches(&self, ranges: &Ranges) -> Option<Vec<(u8, KeyRange)>> {
+        let table = self.table;
+        if table.schema.placement == Placement::Range {
+            let own = table.own_shard();
+            return Some(ranges.list.iter().map(|(_, range)| (own, range.clone())).collect());
+        }
+        let partition = table.schema.partition_fields();
+        let mut stretches = Vec::new();
+        for (fields, range) in &ranges.list {
+            if *fields < partition {
+                return None;
+            }
+            let stripe = table.stripe_of(&range.start)?;
+            stretches.push((table.shard_of_stripe(stripe), range.clone().under(&[stripe])));
+        }
+        stretches.sort_by(|(_, a), (_, b)| a.start.cmp(&b.start));
+        Some(stretches)
+    }
+
+    fn scan_plan(&self, parts: &Parts<'_>) -> Plan {
+        let table = self.table;
+        let sources: Vec<Source> = (0..table.key.fields().len()).map(Source::Key).collect();
+        let order = match table.schema.placement {
+            Placement::Range => self.order_of(&table.key, &sources, &[], parts),
+            Placement::Hash => None,
+        };
+        let unsorted = self.order.fields.is_empty();
+        Plan {
+            name: "scan".to_owned(),
+            access: Access::Everything,
+            ordered: unsorted || order.is_some(),
+            backward: order.unwrap_or(false) && !unsorted,
+            filter: self.filter.cloned(),
+            candidates: None,
+        }
+    }
+
+    fn index_plan(
+        &self,
+        at: usize,
+        index: &IndexState,
+        parts: &Parts<'_>,
+        all_in_it: bool,
+    ) -> Option<Plan> {
+        let table = self.table;
+        let fields = index.schema.fields();
+        let sources: Vec<Source> =
+            fields.iter().map(|field| Source::new(table, field.name())).collect();
+        // A row that is wanted must be in it.
+        let in_it = fields
+            .iter()
+            .zip(&sources)
+            .all(|(field, source)| parts.require(source, field.nulls() == Nulls::NotAllowed));
+        if !in_it && !all_in_it {
+            return None;
+        }
+        let mut ranges = parts.ranges(&index.schema, &sources);
+        ranges.used.extend(parts.implied(&index.schema, &sources));
+        let order = self.order_of(&index.schema, &sources, &ranges.pinned, parts);
+        let unsorted = self.order.fields.is_empty();
+        if !ranges.is_bound() && order.is_none() && !all_in_it {
+            return None;
+        }
+        let filter = parts.without(&ranges.used);
+        let ordered = unsorted || order.is_some();
+        let covered = self.is_covered(index, filter.as_ref(), ordered);
+        // None means all of it, unless the filter lets nothing through.
+        let list = match ranges.is_bound() {
+            true => ranges.list.into_iter().map(|(_, range)| range).collect(),
+            false => vec![KeyRange { start: Vec::new(), end: None }],
+        };
+        Some(Plan {
+            name: format!("index {}", index.name),
+            access: Access::Index { at, ranges: list, covered },
+            ordered,
+            backward: order.unwrap_or(false) && !unsorted,
+            filter,
+            candidates: None,
+        })
+    }
+
+    /// Whether an index has a copy of all that is asked for.
+    fn is_covered(&self, index: &IndexState, filter: Option<&Condition>, ordered: bool) -> bool {
+        let Some(columns) = self.columns else { return false };
+        let table = self.table;
+        let has = |source: &Source| match source {
+            Source::Key(_) => true,
+            Source::Declared(column) => {
+                let part = Part { family: column.family, name: "".into() };
+                index.copies(&part, column.id)
+            }
+            Source::Loose(name) => {
+                index.copies(&Part { family: LOOSE, name: name.as_str().into() }, 0)
+            }
+        };
+        let filter = filter.map(|filter| Compiled::new(filter, table));
+        columns.iter().all(|name| has(&Source::new(table, name)))
+            && filter.is_none_or(|filter| !filter.asks_existence() && filter.sources().all(has))
+            && (ordered || self.order.fields.iter().all(|field| has(&field.source)))
+    }
+
+    /// The cheapest way, or the one that was asked for by name.
+    pub(super) fn choose(
+        &self,
+        mut plans: Vec<Plan>,
+        name: Option<&str>,
+        statistics: &mut Statistics<'_>,
+    ) -> Result<Plan> {
+        if let Some(name) = name {
+            let found = plans.iter().position(|plan| plan.name == name);
+            let found = found.ok_or_else(|| Error::Query {
+                problem: format!("there is no plan {name:?} for it"),
+            })?;
+            return Ok(plans.swap_remove(found));
+        }
+        if plans.len() > 1 {
+            let rows = statistics.rows()?;
+            let enough = rows / 20 + 200;
+            for plan in &mut plans {
+                // A page from the front of what is in order anyway costs the same however much
+                // there is behind it.
+                let short = self.take.is_some_and(|take| take as u64 <= enough);
+                if plan.candidates.is_none() && !(plan.ordered && plan.filter.is_none() && short) {
+                    plan.candidates = Some(statistics.candidates(&plan.access, rows, enough)?);
+                }
+            }
+            let cost = |plan: &Plan| self.cost(plan, rows);
+            plans.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
+        }
+        let best = plans.into_iter().next();
+        best.ok_or_else(|| Error::Query { problem: "nothing can answer it".to_owned() })
+    }
+
+    /// About how many microseconds a plan takes.
+    pub(super) fn cost(&self, plan: &Plan, rows: u64) -> f64 {
+        let candidates = plan.candidates.unwrap_or(rows) as f64;
+        let touched = match self.take {
+            Some(take) if plan.ordered => {
+                let passing = if plan.filter.is_some() { PASSING } else { 1.0 };
+                candidates.min(take as f64 / passing)
+            }
+            _ => candidates,
+        };
+        let families = self.families(plan) as f64;
+        let each = match &plan.access {
+            Access::Points(_) => FETCH * families,
+            // The families are passed side by side.
+            Access::Keys(_) => PASS * families,
+            Access::Everything => PASS * families / super::visit::threads() as f64,
+            Access::Index { covered: true, .. } => PASS,
+            Access::Index { .. } => PASS + FETCH * families,
+        };
+        // It takes a while to begin with an iterator.
+        10.0 + touched * each
+    }
+
+    /// How many families are read of each candidate.
+    fn families(&self, plan: &Plan) -> usize {
+        let mut families: Vec<u16> = match (&plan.filter, self.columns) {
+            (Some(filter), _) => {
+                let filter = Compiled::new(filter, self.table);
+                filter.sources().filter_map(Source::family).collect()
+            }
+            (None, Some(columns)) => {
+                columns.iter().filter_map(|name| Source::new(self.table, name).family()).collect()
+            }
+            (None, None) => self.table.families().collect(),
+        };
+        if !plan.ordered {
+            families.extend(self.order.fields.iter().filter_map(|field| field.source.family()));
+        }
+        families.sort();
+        families.dedup();
+        families.len().max(1)
+    }
+}

@@ -1,0 +1,293 @@
+//! Going over the candidates of a plan, one by one.
+
+use std::ops::ControlFlow;
+
+use bytes::{Buf, Bytes};
+use stonecrop_keys::KeyRange as FieldRange;
+use stonecrop_store::{Direction, KeyRange, Read, Scan};
+
+use crate::catalog::{Place, TableState};
+use crate::condition::Compiled;
+use crate::error::Result;
+use crate::index::{self, IndexState};
+use crate::query::interrupt::Interrupt;
+use crate::query::plan::Access;
+use crate::read::{Entries, Loader, Moment};
+use crate::record::{LOOSE, PLACE, index_prefix};
+use crate::schema::Placement;
+use crate::walk::{Walk, families_for};
+
+/// How many threads a scan of a whole table is shared among, at most.
+const MOST_THREADS: usize = 8;
+
+pub(super) fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST_THREADS))
+}
+
+/// A table at one moment.
+#[derive(Clone, Copy)]
+pub(super) struct View<'q> {
+    pub(super) table: &'q TableState,
+    pub(super) source: &'q dyn Read,
+    pub(super) moment: Moment,
+}
+
+/// Where to begin, and which way to go.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Route {
+    /// The candidate that comes just before the first: its key without the prefix of all.
+    pub(super) after: Option<Bytes>,
+    pub(super) backward: bool,
+    /// Only this part of a whole table, of so many.
+    pub(super) segment: Option<(usize, usize)>,
+}
+
+/// Goes over candidates and lets those through that the filter is true of.
+pub(super) struct Visitor<'q> {
+    pub(super) view: View<'q>,
+    pub(super) filter: Option<&'q Compiled>,
+    pub(super) interrupt: Interrupt,
+    /// How many candidates were looked at.
+    pub(super) candidates: u64,
+    /// How many candidates may be looked at; beyond that it ends as if told to.
+    pub(super) budget: Option<u64>,
+}
+
+/// Told each row that is let through, and the key that it was found by, without the prefix of all.
+pub(super) type Visit<'v> = dyn FnMut(&mut Loader<'_>, &Bytes) -> Result<ControlFlow<()>> + 'v;
+
+impl<'q> Visitor<'q> {
+    pub(super) fn visit(
+        &mut self,
+        access: &Access,
+        route: &Route,
+        visit: &mut Visit<'_>,
+    ) -> Result<()> {
+        self.interrupt.check_now()?;
+        match access {
+            Access::Points(places) => self.visit_points(places, route, visit),
+            Access::Keys(stretches) => self.walk(stretches.clone(), route, visit),
+            Access::Everything => {
+                let (segment, of) = route.segment.unwrap_or((0, 1));
+                self.walk(stretches(self.view.table, segment, of), route, visit)
+            }
+            Access::Index { at, ranges, covered } => match self.view.table.indexes.get(*at) {
+                Some(index) => self.visit_index(index, ranges, *covered, route, visit),
+                None => Ok(()),
+            },
+        }
+    }
+
+    /// Counts a candidate; breaks where there may be no more.
+    #[inline]
+    fn next(&mut self) -> Result<ControlFlow<()>> {
+        self.interrupt.check()?;
+        if self.budget.is_some_and(|budget| self.candidates >= budget) {
+            return Ok(ControlFlow::Break(()));
+        }
+        self.candidates += 1;
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn passes(&self, row: &mut Loader<'_>) -> Result<bool> {
+        match self.filter {
+            Some(filter) => filter.holds(row),
+            None => Ok(true),
+        }
+    }
+
+    fn visit_points(
+        &mut self,
+        places: &[Place],
+        route: &Route,
+        visit: &mut Visit<'_>,
+    ) -> Result<()> {
+        let View { table, source, moment } = self.view;
+        let mut places: Vec<&Place> = places.iter().collect();
+        if route.backward {
+            places.reverse();
+        }
+        for place in places {
+            let is_before = route.after.as_ref().is_some_and(|after| match route.backward {
+                false => place.bytes <= *after,
+                true => place.bytes >= *after,
+            });
+            if is_before {
+                continue;
+            }
+            if self.next()?.is_break() {
+                return Ok(());
+            }
+            let mut row = Loader::new(source, table, place, moment);
+            if row.exists()? && self.passes(&mut row)? && visit(&mut row, &place.bytes)?.is_break()
+            {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn walk(
+        &mut self,
+        mut stretches: Vec<(u8, FieldRange)>,
+        route: &Route,
+        visit: &mut Visit<'_>,
+    ) -> Result<()> {
+        let View { table, source, moment } = self.view;
+        if let Some(after) = &route.after {
+            let rest = rest(after, route.backward, true);
+            stretches.iter_mut().for_each(|(_, range)| {
+                *range = range.clone().intersect(rest.clone());
+            });
+            stretches.retain(|(_, range)| !range.is_empty());
+        }
+        let direction = if route.backward { Direction::Backward } else { Direction::Forward };
+        if route.backward {
+            stretches.reverse();
+        }
+        let mut walk = Walk::new(families_for(table, self.filter), stretches, direction);
+        while let Some(place) = walk.next(table, source, moment, self.filter)? {
+            if self.next()?.is_break() {
+                return Ok(());
+            }
+            let mut row = walk.row(table, source, moment, &place);
+            let is_there = moment.as_of.is_none() || row.exists()?;
+            if is_there && self.passes(&mut row)? && visit(&mut row, &place.bytes)?.is_break() {
+                return Ok(());
+            }
+            let entries = row.into_entries();
+            walk.take_back(entries);
+        }
+        Ok(())
+    }
+
+    fn visit_index(
+        &mut self,
+        index: &IndexState,
+        ranges: &[FieldRange],
+        covered: bool,
+        route: &Route,
+        visit: &mut Visit<'_>,
+    ) -> Result<()> {
+        let View { table, source, moment } = self.view;
+        // Of a row that is covered nothing more is read.
+        let all: Vec<u16> = [LOOSE].into_iter().chain(table.families()).collect();
+        let given: &[u16] = if covered { &all } else { &[] };
+        let mut ranges: Vec<&FieldRange> = ranges.iter().collect();
+        if route.backward {
+            ranges.reverse();
+        }
+        let mut entries = Entries::default();
+        for range in ranges {
+            let mut range = range.clone();
+            if let Some(after) = &route.after {
+                range = range.intersect(rest(after, route.backward, false));
+            }
+            if range.is_empty() {
+                continue;
+            }
+            let mut merge = Merge::new(self.view, index, &range, route.backward)?;
+            while let Some((shard, mut key, value)) = merge.next()? {
+                if index::gone_at(&value).is_none_or(|at| at <= moment.now) {
+                    continue;
+                }
+                if self.next()?.is_break() {
+                    return Ok(());
+                }
+                let corrupt = |problem| index.corrupt(table, problem);
+                let start = index::place_start(&key, &value).map_err(corrupt)?;
+                let place = Place { shard, bytes: key.slice(start..) };
+                if covered {
+                    entries.clear();
+                    for (family, name, entry) in index::copies(&value).map_err(corrupt)? {
+                        entries.push(table, family, name, entry, moment)?;
+                    }
+                }
+                let mut row = Loader::with(source, table, &place, moment, entries, given);
+                key.advance(PLACE);
+                if self.passes(&mut row)? && visit(&mut row, &key)?.is_break() {
+                    return Ok(());
+                }
+                entries = row.into_entries();
+                entries.clear();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What lies beyond a candidate.
+fn rest(after: &Bytes, backward: bool, is_prefix: bool) -> FieldRange {
+    match backward {
+        true => FieldRange { start: Vec::new(), end: Some(after.to_vec()) },
+        // No row's place begins with that of another.
+        false if is_prefix => FieldRange {
+            start: FieldRange::prefix(after.clone()).end.unwrap_or_default(),
+            end: None,
+        },
+        false => FieldRange { start: [after, &[0][..]].concat(), end: None },
+    }
+}
+
+/// The stretches of a part of a table.
+fn stretches(table: &TableState, segment: usize, of: usize) -> Vec<(u8, FieldRange)> {
+    if table.schema.placement == Placement::Range {
+        let whole = (table.own_shard(), FieldRange { start: Vec::new(), end: None });
+        return if segment == 0 { vec![whole] } else { Vec::new() };
+    }
+    let stripes: Vec<u8> =
+        (segment * 256 / of..(segment + 1) * 256 / of).map(|stripe| stripe as u8).collect();
+    let runs = stripes.chunk_by(|a, b| table.shard_of_stripe(*a) == table.shard_of_stripe(*b));
+    let runs = runs.filter_map(|run| Some((*run.first()?, *run.last()?)));
+    runs.map(|(first, last)| {
+        let end = last.checked_add(1).map(|next| vec![next]);
+        (table.shard_of_stripe(first), FieldRange { start: vec![first], end })
+    })
+    .collect()
+}
+
+/// The entries of an index in a range, from all shards in one order.
+struct Merge {
+    streams: Vec<Stream>,
+    backward: bool,
+}
+
+struct Stream {
+    shard: u8,
+    scan: Scan,
+    head: Option<(Bytes, Bytes)>,
+}
+
+impl Merge {
+    fn new(view: View<'_>, index: &IndexState, range: &FieldRange, backward: bool) -> Result<Self> {
+        let direction = if backward { Direction::Backward } else { Direction::Forward };
+        let range = range.clone().under(&index_prefix(view.table.id, index.id));
+        let range = KeyRange { start: range.start.into(), end: range.end.map(Into::into) };
+        let mut streams = Vec::new();
+        for shard in view.table.shards() {
+            let mut scan = view.source.scan(shard, range.clone(), direction)?;
+            let head = scan.next().transpose()?;
+            streams.push(Stream { shard, scan, head });
+        }
+        Ok(Merge { streams, backward })
+    }
+
+    fn next(&mut self) -> Result<Option<(u8, Bytes, Bytes)>> {
+        let backward = self.backward;
+        let key = |stream: &Stream| stream.head.as_ref().map(|(key, _)| key.clone());
+        let first = match self.streams.as_mut_slice() {
+            [only] => Some(only),
+            streams => {
+                let open = streams.iter_mut().filter(|stream| stream.head.is_some());
+                open.min_by(|a, b| {
+                    let order = key(a).cmp(&key(b));
+                    if backward { order.reverse() } else { order }
+                })
+            }
+        };
+        let Some(Stream { shard, scan, head }) = first else { return Ok(None) };
+        let Some((key, value)) = head.take() else { return Ok(None) };
+        *head = scan.next().transpose()?;
+        Ok(Some((*shard, key, value)))
+    }
+}

@@ -1,0 +1,262 @@
+//! Walking over a table: the entries of some families side by side, row by row.
+
+use bytes::{Buf, Bytes};
+use stonecrop_keys::KeyRange as FieldRange;
+use stonecrop_store::{Direction, KeyRange, Read};
+
+use crate::catalog::{Place, TableState};
+use crate::clock::Timestamp;
+use crate::condition::{Compiled, Test};
+use crate::entry::{Columns, Header};
+use crate::error::Result;
+use crate::read::{Entries, Loader, Moment, Source, Stored};
+use crate::record::{LOOSE, PLACE, TIMES, family_prefix, history_prefix};
+use crate::value::encode::Problem;
+
+/// The families that have to be walked over to meet every row that a filter may let through.
+pub(crate) fn families_for(table: &TableState, filter: Option<&Compiled>) -> Vec<u16> {
+    let families: Vec<u16> = match filter.and_then(Compiled::needs_one_of) {
+        // Rows without any of these columns can't satisfy the filter.
+        Some(columns) => {
+            let mut families: Vec<u16> = columns.into_iter().filter_map(Source::family).collect();
+            families.sort();
+            families.dedup();
+            families
+        }
+        None => [LOOSE].into_iter().chain(table.families()).collect(),
+    };
+    families.into_iter().filter(|family| *family != LOOSE || table.is_loose()).collect()
+}
+
+/// A way through a table.
+pub(crate) struct Walk {
+    families: Vec<u16>,
+    direction: Direction,
+    /// What comes after the present stretch, the next one last.
+    stretches: Vec<(u8, FieldRange)>,
+    /// One for each family, over the present stretch.
+    streams: Vec<Stream>,
+    /// Those of the present row that can be seen.
+    entries: Entries,
+}
+
+impl Walk {
+    /// Over stretches of places, in the order of the walk.
+    pub(crate) fn new(
+        families: Vec<u16>,
+        mut stretches: Vec<(u8, FieldRange)>,
+        direction: Direction,
+    ) -> Self {
+        stretches.reverse();
+        Walk { families, direction, stretches, streams: Vec::new(), entries: Entries::default() }
+    }
+
+    /// The next row of which anything can be seen, unless the filter lets it not through at a first
+    /// look.
+    pub(crate) fn next(
+        &mut self,
+        table: &TableState,
+        source: &dyn Read,
+        moment: Moment,
+        filter: Option<&Compiled>,
+    ) -> Result<Option<Place>> {
+        loop {
+            self.entries.clear();
+            let place = match self.streams.as_slice() {
+                [stream] if stream.is_simple() => self.next_of_one(table, moment, filter)?,
+                _ => self.next_of_many(table, moment)?,
+            };
+            match place {
+                // As of then it may have been there, even if nothing of it can be seen now.
+                Some(place) if moment.as_of.is_some() || !self.entries.is_empty() => {
+                    return Ok(Some(Place { shard: table.shard(&place), bytes: place }));
+                }
+                Some(_) => {}
+                None if self.next_stretch(table, source, moment)? => {}
+                None => return Ok(None),
+            }
+        }
+    }
+
+    fn next_stretch(
+        &mut self,
+        table: &TableState,
+        source: &dyn Read,
+        moment: Moment,
+    ) -> Result<bool> {
+        let Some((shard, range)) = self.stretches.pop() else { return Ok(false) };
+        self.streams.clear();
+        for family in &self.families {
+            let history = moment.as_of.is_some() && *family != LOOSE;
+            let prefixes = [
+                Some((family_prefix(table.id, *family), false)),
+                history.then(|| (history_prefix(table.id, *family), true)),
+            ];
+            for (prefix, history) in prefixes.into_iter().flatten() {
+                let range = range.clone().under(&prefix);
+                let range = KeyRange { start: range.start.into(), end: range.end.map(Into::into) };
+                let scan = source.scan(shard, range, self.direction)?;
+                self.streams.push(Stream { family: *family, history, scan, head: None });
+            }
+        }
+        if !matches!(self.streams.as_slice(), [stream] if stream.is_simple()) {
+            self.streams.iter_mut().try_for_each(|stream| stream.advance(table))?;
+        }
+        Ok(true)
+    }
+
+    /// Of one declared family every entry is a row, and none has to be held back.
+    fn next_of_one(
+        &mut self,
+        table: &TableState,
+        moment: Moment,
+        filter: Option<&Compiled>,
+    ) -> Result<Option<Bytes>> {
+        let Some(stream) = self.streams.first_mut() else { return Ok(None) };
+        let sieve = filter.and_then(|filter| Sieve::new(filter, stream.family));
+        let seen_at = moment.seen_at();
+        for entry in &mut stream.scan {
+            let (key, value) = entry?;
+            if let Some(sieve) = &sieve {
+                let passes = sieve.passes(&value, seen_at);
+                if !passes.map_err(|problem| table.corrupt(problem))? {
+                    continue;
+                }
+            }
+            let place = place_of(key, table)?;
+            self.entries.push(table, stream.family, Bytes::new(), value, moment)?;
+            return Ok(Some(place));
+        }
+        Ok(None)
+    }
+
+    fn next_of_many(&mut self, table: &TableState, moment: Moment) -> Result<Option<Bytes>> {
+        let Some(place) = self.nearest() else { return Ok(None) };
+        for stream in &mut self.streams {
+            while stream.head.as_ref().is_some_and(|head| head.place == place) {
+                stream.take(table, moment, &mut self.entries)?;
+            }
+        }
+        Ok(Some(place))
+    }
+
+    /// The place of the row that comes next in any family.
+    fn nearest(&self) -> Option<Bytes> {
+        let places = self.streams.iter().filter_map(|stream| Some(&stream.head.as_ref()?.place));
+        match self.direction {
+            Direction::Forward => places.min().cloned(),
+            Direction::Backward => places.max().cloned(),
+        }
+    }
+
+    /// The row that was just met, with what was read of it.
+    pub(crate) fn row<'r>(
+        &'r mut self,
+        table: &'r TableState,
+        source: &'r dyn Read,
+        moment: Moment,
+        place: &'r Place,
+    ) -> Loader<'r> {
+        if moment.as_of.is_some() {
+            return Loader::new(source, table, place, moment);
+        }
+        let entries = std::mem::take(&mut self.entries);
+        Loader::with(source, table, place, moment, entries, &self.families)
+    }
+
+    /// Takes the memory of a row's entries back, to be used for the next.
+    pub(crate) fn take_back(&mut self, entries: Entries) {
+        self.entries = entries;
+    }
+}
+
+/// A test that the filter asks of the one family that is scanned. Most entries fail it, and need no
+/// further look.
+struct Sieve<'f> {
+    column: u32,
+    test: &'f Test,
+}
+
+impl<'f> Sieve<'f> {
+    fn new(filter: &'f Compiled, family: u16) -> Option<Self> {
+        let test = filter.required(|test| test.source.family() == Some(family))?;
+        match test.source {
+            Source::Declared(column) => Some(Sieve { column: column.id, test }),
+            _ => None,
+        }
+    }
+
+    fn passes(&self, entry: &[u8], seen_at: Timestamp) -> Result<bool, Problem> {
+        let (header, columns) = Header::read(entry)?;
+        let Some(stored) = Columns::new(columns).find(self.column)? else { return Ok(false) };
+        self.test.holds(&Stored::new(&header, stored), seen_at)
+    }
+}
+
+/// What follows the table and the family in the key of an entry.
+fn place_of(mut key: Bytes, table: &TableState) -> Result<Bytes> {
+    if key.len() < PLACE {
+        return Err(table.corrupt("a key that is too short"));
+    }
+    key.advance(PLACE);
+    Ok(key)
+}
+
+/// The entries of one family, in order.
+struct Stream {
+    family: u16,
+    /// Whether these are superseded versions, which only tell that there was a row.
+    history: bool,
+    scan: stonecrop_store::Scan,
+    head: Option<Head>,
+}
+
+struct Head {
+    place: Bytes,
+    /// The name of a loose column.
+    name: Bytes,
+    value: Bytes,
+}
+
+impl Stream {
+    /// Whether every entry is a row of its own.
+    fn is_simple(&self) -> bool {
+        self.family != LOOSE && !self.history
+    }
+
+    fn advance(&mut self, table: &TableState) -> Result<()> {
+        let Some(entry) = self.scan.next() else {
+            self.head = None;
+            return Ok(());
+        };
+        let (key, value) = entry?;
+        let mut rest = place_of(key, table)?;
+        if self.history {
+            rest.truncate(rest.len().saturating_sub(TIMES));
+        }
+        let (place, name) = match (self.family, &self.head) {
+            (LOOSE, Some(head)) if rest.starts_with(&head.place) => {
+                (head.place.clone(), rest.slice(head.place.len()..))
+            }
+            (LOOSE, _) => {
+                let (place, _) = table.split_loose(&rest)?;
+                let end = place.len();
+                (rest.slice(..end), rest.slice(end..))
+            }
+            _ => (rest, Bytes::new()),
+        };
+        self.head = Some(Head { place, name, value });
+        Ok(())
+    }
+
+    /// Moves the head into the entries of the row, and goes on.
+    fn take(&mut self, table: &TableState, moment: Moment, entries: &mut Entries) -> Result<()> {
+        if let Some(head) = &mut self.head
+            && !self.history
+        {
+            let value = std::mem::take(&mut head.value);
+            entries.push(table, self.family, head.name.clone(), value, moment)?;
+        }
+        self.advance(table)
+    }
+}
