@@ -314,8 +314,7 @@ impl Table {
     }
 
     fn execution<'q>(&self, query: &'q Query) -> Result<Execution<'q>> {
-        let (table, source) = (self.state()?, self.inner.store.snapshot()?);
-        Ok(Execution::new(table, source, self.inner.clock.clone(), query))
+        Execution::new(self.state()?, &*self.inner.store, &self.inner.clock, query)
     }
 
     /// Answers a query, and tells how it did.

@@ -54,8 +54,12 @@ impl<'c> Parts<'c> {
 
     /// Whether every row that is wanted has this column; and if `not_null`, something in it.
     pub(super) fn require(&self, source: &Source, not_null: bool) -> bool {
-        let mut about = self.list.iter().filter(|part| part.needs.as_ref() == Some(source));
-        about.any(|part| part.not_null || !not_null)
+        let is_there = |part: &Part<'_>| part.needs.as_ref() == Some(source);
+        let has_value = |part: &Part<'_>| {
+            let ruled_out = matches!(part.bound, Bound::NotNull);
+            is_there(part) && part.not_null || ruled_out && part.source.as_ref() == Some(source)
+        };
+        self.list.iter().any(is_there) && (!not_null || self.list.iter().any(has_value))
     }
 
     /// Whether a column has one and the same value in all rows that are wanted.

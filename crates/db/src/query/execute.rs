@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use stonecrop_store::Read;
+use stonecrop_keys::Nulls;
+use stonecrop_store::{Read, Store};
 
 use crate::catalog::TableState;
 use crate::clock::Clock;
@@ -21,7 +22,6 @@ use crate::query::{Page, Query};
 use crate::read::{Loader, Moment, Selection, Source};
 use crate::row::Row;
 use crate::schema::Placement;
-use stonecrop_keys::Nulls;
 
 /// How much memory rows that are sorted or returned may take.
 const MEMORY_BYTES: usize = 256 << 20;
@@ -32,10 +32,12 @@ const SHARED_ROWS: u64 = 20_000;
 pub(crate) struct Execution<'q> {
     pub(super) table: Arc<TableState>,
     source: Box<dyn Read>,
-    clock: Arc<dyn Clock>,
     moment: Moment,
     pub(super) query: &'q Query,
     order: Order,
+    /// Which of the table's indexes were complete before it was looked at.
+    ready: Vec<bool>,
+    interrupt: Interrupt,
 }
 
 /// A row, and where it was found.
@@ -61,13 +63,17 @@ struct PartOfOrder {
 impl<'q> Execution<'q> {
     pub(crate) fn new(
         table: Arc<TableState>,
-        source: Box<dyn Read>,
-        clock: Arc<dyn Clock>,
+        store: &dyn Store,
+        clock: &Arc<dyn Clock>,
         query: &'q Query,
-    ) -> Self {
+    ) -> Result<Self> {
+        // An index that is completed after the snapshot may lack entries in it.
+        let ready = table.indexes.iter().map(|index| index.status.is_ready()).collect();
+        let source = store.snapshot()?;
         let moment = Moment { now: clock.now(), as_of: query.as_of };
         let order = Order::new(&query.sort, &table);
-        Execution { table, source, clock, moment, query, order }
+        let interrupt = Interrupt::new(query, clock);
+        Ok(Execution { table, source, moment, query, order, ready, interrupt })
     }
 
     pub(super) fn view(&self) -> View<'_> {
@@ -82,7 +88,7 @@ impl<'q> Execution<'q> {
     }
 
     fn visitor<'v>(&'v self, filter: Option<&'v Compiled>, budget: Option<u64>) -> Visitor<'v> {
-        let interrupt = Interrupt::new(self.query, &self.clock);
+        let interrupt = self.interrupt.clone();
         Visitor { view: self.view(), filter, interrupt, candidates: 0, budget }
     }
 
@@ -94,6 +100,7 @@ impl<'q> Execution<'q> {
             columns: self.query.columns.as_deref(),
             take: self.query.take,
             index: self.query.index.as_deref(),
+            ready: &self.ready,
             as_of: self.query.as_of.is_some(),
         }
     }

@@ -58,6 +58,8 @@ pub(super) struct Question<'q> {
     pub(super) take: Option<usize>,
     /// The only index that may be used, and that all rows are in.
     pub(super) index: Option<&'q str>,
+    /// Which of the table's indexes are complete.
+    pub(super) ready: &'q [bool],
     pub(super) as_of: bool,
 }
 
@@ -69,24 +71,33 @@ impl Question<'_> {
         match self.index {
             Some(name) => {
                 let index = self.table.index_by_name(name)?;
-                if !index.is_ready() {
-                    let problem = "it is not complete yet".to_owned();
-                    return Err(Error::Index { index: name.to_owned(), problem });
+                let problem = |problem: &str| {
+                    let problem = problem.to_owned();
+                    Error::Index { index: name.to_owned(), problem }
+                };
+                if self.as_of {
+                    return Err(problem("its entries have no history; query without it"));
                 }
                 let at = self.table.indexes.iter().position(|other| other.id == index.id);
-                plans.extend(self.index_plan(at.unwrap_or_default(), index, &parts, true));
+                let at = at.filter(|at| self.is_ready(*at));
+                let at = at.ok_or_else(|| problem("it is not complete yet"))?;
+                plans.extend(self.index_plan(at, index, &parts, true));
             }
             None => {
                 plans.extend(self.key_plan(&parts));
                 plans.push(self.scan_plan(&parts));
                 let indexes = self.table.indexes.iter().enumerate();
                 // Entries of indexes have no history.
-                for (at, index) in indexes.filter(|(_, index)| index.is_ready() && !self.as_of) {
+                for (at, index) in indexes.filter(|(at, _)| self.is_ready(*at) && !self.as_of) {
                     plans.extend(self.index_plan(at, index, &parts, false));
                 }
             }
         }
         Ok(plans)
+    }
+
+    fn is_ready(&self, at: usize) -> bool {
+        self.ready.get(at).copied().unwrap_or(false)
     }
 
     /// The fields that are left to sort by, where one value is all that some can have; none where
