@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use stonecrop::{
     Condition, Database, Family, Index, ManualClock, Options, Page, Query, Result, Sort, Table,
-    TableSchema, Timestamp, Write,
+    TableSchema, Timestamp, Value, Write,
 };
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -32,15 +32,15 @@ fn main() -> Result<()> {
 
     println!("The CRM delivers 1,000 accounts, and the scores come from elsewhere.\n");
     let owners = ["u:adam", "u:bob", "u:carol", "u:dora"];
-    accounts.write_all((0..1000_usize).map(|id| {
+    accounts.write_all((0..1000).zip(owners.into_iter().cycle()).map(|(id, owner)| {
         Write::put(format!("acct_{id:04}"))
             .set("name", format!("Account {id}"))
             .set("status", if id % 3 == 0 { "closed" } else { "active" })
-            .set("owner", owners[id % owners.len()])
+            .set("owner", owner)
     }))?;
-    accounts.write_all((0..1000).map(|id: i64| {
-        Write::put(format!("acct_{id:04}")).set("score", id * 7919 % 1000)
-    }))?;
+    accounts.write_all(
+        (0..1000).map(|id: i64| Write::put(format!("acct_{id:04}")).set("score", id * 7919 % 1000)),
+    )?;
 
     let adams = Query::new()
         .columns(["name", "score"])
@@ -79,11 +79,16 @@ fn owned(accounts: &Table, owner: &str) -> Result<u64> {
 fn show(title: &str, page: &Page) {
     println!("{title}:");
     for row in &page.rows {
-        let cell = |name: &str| match row.cell(name) {
-            Some(cell) => format!("{:?}{}", cell.value, if cell.fresh { "" } else { " (stale)" }),
-            None => String::new(),
+        let cell = |name: &str| {
+            let Some(cell) = row.cell(name) else { return String::new() };
+            let mark = if cell.fresh { "" } else { " (stale)" };
+            match &cell.value {
+                Value::String(text) => format!("{text}{mark}"),
+                Value::Int(number) => format!("{number}{mark}"),
+                other => format!("{other:?}{mark}"),
+            }
         };
-        println!("  {:?}  {:<24} {}", row.key().values(), cell("name"), cell("score"));
+        println!("  {:<12} {:>4}", cell("name"), cell("score"));
     }
     println!();
 }

@@ -1,7 +1,7 @@
 //! What a filter says of keys: the ranges of a key or an index that all its rows lie in.
 
 use stonecrop_keys::{
-    Direction, KeyRange, Nulls, Predicate, Schema, TimeUnit, Type, Value as KeyValue,
+    Direction, Field, KeyRange, Nulls, Predicate, Schema, TimeUnit, Type, Value as KeyValue,
 };
 
 use crate::catalog::TableState;
@@ -315,17 +315,16 @@ fn whole(value: &Value) -> Option<i64> {
     }
 }
 
-/// Whether rows in the order of a schema's fields from `first` on are in the order that is asked
-/// for; and if so, whether the schema has to be read backward.
-pub(super) fn follows(
-    schema: &Schema,
-    sources: &[Source],
+/// Whether rows in the order of some fields are in the order that is asked for; and if so, whether
+/// they have to be read backward.
+pub(super) fn follows<'s>(
+    fields: impl Iterator<Item = (&'s Field, &'s Source)>,
     pinned: &[bool],
     wanted: &[(&Source, bool)],
 ) -> Option<bool> {
     let mut wanted = wanted.iter().peekable();
     let mut backward = None;
-    for (at, (field, source)) in schema.fields().iter().zip(sources).enumerate() {
+    for (at, (field, source)) in fields.enumerate() {
         let Some((next, descending)) = wanted.peek() else { break };
         if *next != source {
             if pinned.get(at).copied().unwrap_or(false) {

@@ -1,6 +1,6 @@
 //! The ways to find the rows of a query, and the choice of the cheapest.
 
-use stonecrop_keys::{KeyRange, Nulls, Schema};
+use stonecrop_keys::{Field, KeyRange, Nulls};
 
 use crate::catalog::{Place, TableState};
 use crate::condition::{Compiled, Condition};
@@ -109,11 +109,10 @@ impl Question<'_> {
             .collect()
     }
 
-    /// Whether, and in which direction, the order of a schema is the one that is asked for.
-    fn order_of(
+    /// Whether, and in which direction, the order of some fields is the one that is asked for.
+    fn order_of<'s>(
         &self,
-        schema: &Schema,
-        sources: &[Source],
+        fields: impl Iterator<Item = (&'s Field, &'s Source)>,
         pinned: &[bool],
         parts: &Parts<'_>,
     ) -> Option<bool> {
@@ -130,18 +129,22 @@ impl Question<'_> {
         if !wanted.iter().all(known) {
             return None;
         }
-        follows(schema, sources, pinned, &wanted)
+        follows(fields, pinned, &wanted)
+    }
+
+    fn key_sources(&self) -> Vec<Source> {
+        (0..self.table.key.fields().len()).map(Source::Key).collect()
     }
 
     fn key_plan(&self, parts: &Parts<'_>) -> Option<Plan> {
         let table = self.table;
-        let sources: Vec<Source> = (0..table.key.fields().len()).map(Source::Key).collect();
+        let sources = self.key_sources();
         let ranges = parts.ranges(&table.key, &sources);
         if !ranges.is_bound() {
             return None;
         }
         let fields = ranges.pinned.len();
-        let order = self.order_of(&table.key, &sources, &ranges.pinned, parts);
+        let order = self.order_of(table.key.fields().iter().zip(&sources), &ranges.pinned, parts);
         let filter = parts.without(&ranges.used);
         let stretches = self.stretches(&ranges)?;
         let is_points = fields == sources.len();
@@ -193,9 +196,9 @@ impl Question<'_> {
 
     fn scan_plan(&self, parts: &Parts<'_>) -> Plan {
         let table = self.table;
-        let sources: Vec<Source> = (0..table.key.fields().len()).map(Source::Key).collect();
+        let sources = self.key_sources();
         let order = match table.schema.placement {
-            Placement::Range => self.order_of(&table.key, &sources, &[], parts),
+            Placement::Range => self.order_of(table.key.fields().iter().zip(&sources), &[], parts),
             Placement::Hash => None,
         };
         let unsorted = self.order.fields.is_empty();
@@ -230,7 +233,17 @@ impl Question<'_> {
         }
         let mut ranges = parts.ranges(&index.schema, &sources);
         ranges.used.extend(parts.implied(&index.schema, &sources));
-        let order = self.order_of(&index.schema, &sources, &ranges.pinned, parts);
+        // Entries with the same values are in the order of the keys.
+        let is_equal = ranges.pinned.len() == fields.len();
+        if is_equal && ranges.list.len() == 1 {
+            self.narrow_by_key(&mut ranges, parts);
+        }
+        let keys = self.key_sources();
+        let keys = match table.schema.placement {
+            Placement::Range => table.key.fields().iter().zip(&keys),
+            Placement::Hash => [].iter().zip(&keys),
+        };
+        let order = self.order_of(fields.iter().zip(&sources).chain(keys), &ranges.pinned, parts);
         let unsorted = self.order.fields.is_empty();
         if !ranges.is_bound() && order.is_none() && !all_in_it {
             return None;
@@ -251,6 +264,18 @@ impl Question<'_> {
             filter,
             candidates: None,
         })
+    }
+
+    /// Where all entries of a range have the same values, what is known of the key narrows it.
+    fn narrow_by_key(&self, ranges: &mut Ranges, parts: &Parts<'_>) {
+        let of_key = parts.ranges(&self.table.key, &self.key_sources());
+        let Some((_, values)) = ranges.list.first().filter(|_| of_key.is_bound()) else { return };
+        let Some(stretches) = self.stretches(&of_key) else { return };
+        let values = values.start.clone();
+        let narrowed = stretches.into_iter().map(|(_, range)| range.under(&values));
+        ranges.list = narrowed.map(|range| (ranges.pinned.len(), range)).collect();
+        ranges.pinned.extend(of_key.pinned);
+        ranges.used.extend(of_key.used);
     }
 
     /// Whether an index has a copy of all that is asked for.
