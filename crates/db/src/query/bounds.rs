@@ -146,6 +146,11 @@ impl<'c> Parts<'c> {
         })
     }
 
+    /// The parts that are not among these.
+    pub(super) fn others(&self, used: &[usize]) -> Vec<usize> {
+        (0..self.list.len()).filter(|at| !used.contains(at)).collect()
+    }
+
     /// The parts that are not among these, as one condition.
     pub(super) fn without(&self, used: &[usize]) -> Option<Condition> {
         let kept = self.list.iter().enumerate().filter(|(at, _)| !used.contains(at));

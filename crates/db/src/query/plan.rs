@@ -17,8 +17,10 @@ use crate::schema::Placement;
 /// of an iterator, and to read one family of a row.
 const PASS: f64 = 0.25;
 const FETCH: f64 = 1.8;
-/// How many of the rows that are looked at are taken to pass a filter, where nothing is known.
-const PASSING: f64 = 0.1;
+/// How many of the rows are taken to pass one part of a filter, where nothing is known.
+const PASSING: f64 = 0.05;
+/// So many rows are a page: too few for it to matter how many there are behind them.
+const PAGE: usize = 1000;
 
 /// Where candidates for rows are found.
 #[derive(Debug)]
@@ -44,8 +46,24 @@ pub(super) struct Plan {
     pub(super) backward: bool,
     /// What the access does not see to.
     pub(super) filter: Option<Condition>,
-    /// How many candidates there are; none where nobody looked.
+    /// The parts of the filter that the access sees to, and those that it does not.
+    used: Vec<usize>,
+    left: Vec<usize>,
+    /// Whether the access is less than the whole table.
+    bound: bool,
+    /// How many candidates there are; none where nobody counted.
     pub(super) candidates: Option<u64>,
+}
+
+impl Plan {
+    /// How many candidates are expected: if nobody counted, a guess.
+    fn expected(&self, rows: u64) -> f64 {
+        match self.candidates {
+            Some(count) => count as f64,
+            None if self.bound => rows as f64 * PASSING,
+            None => rows as f64,
+        }
+    }
 }
 
 /// What is asked of the planner.
@@ -169,6 +187,9 @@ impl Question<'_> {
             ordered: unsorted || (order.is_some() && single),
             backward: order.unwrap_or(false) && !unsorted,
             filter,
+            left: parts.others(&ranges.used),
+            used: ranges.used,
+            bound: true,
             candidates,
         })
     }
@@ -208,6 +229,9 @@ impl Question<'_> {
             ordered: unsorted || order.is_some(),
             backward: order.unwrap_or(false) && !unsorted,
             filter: self.filter.cloned(),
+            left: parts.others(&[]),
+            used: Vec::new(),
+            bound: false,
             candidates: None,
         }
     }
@@ -251,8 +275,8 @@ impl Question<'_> {
         let filter = parts.without(&ranges.used);
         let ordered = unsorted || order.is_some();
         let covered = self.is_covered(index, filter.as_ref(), ordered);
-        // None means all of it, unless the filter lets nothing through.
-        let list = match ranges.is_bound() {
+        let bound = ranges.is_bound();
+        let list = match bound {
             true => ranges.list.into_iter().map(|(_, range)| range).collect(),
             false => vec![KeyRange { start: Vec::new(), end: None }],
         };
@@ -262,6 +286,9 @@ impl Question<'_> {
             ordered,
             backward: order.unwrap_or(false) && !unsorted,
             filter,
+            left: parts.others(&ranges.used),
+            used: ranges.used,
+            bound,
             candidates: None,
         })
     }
@@ -312,45 +339,85 @@ impl Question<'_> {
             })?;
             return Ok(plans.swap_remove(found));
         }
+        if let Some(at) = self.obvious(&plans) {
+            return Ok(plans.swap_remove(at));
+        }
         if plans.len() > 1 {
             let rows = statistics.rows()?;
-            let enough = rows / 20 + 200;
-            for plan in &mut plans {
-                // A page from the front of what is in order anyway costs the same however much
-                // there is behind it.
-                let short = self.take.is_some_and(|take| take as u64 <= enough);
-                if plan.candidates.is_none() && !(plan.ordered && plan.filter.is_none() && short) {
-                    plan.candidates = Some(statistics.candidates(&plan.access, rows, enough)?);
-                }
+            let costs = plans.iter().map(|plan| self.cost(plan, &plans, rows));
+            let best = costs.fold(f64::INFINITY, f64::min);
+            // Counting candidates may take a tenth of what the query itself takes.
+            let enough = (best / 10.0 / PASS) as u64 + 100;
+            for plan in plans.iter_mut().filter(|plan| plan.candidates.is_none()) {
+                plan.candidates = statistics.candidates(&plan.access, rows, enough)?;
             }
-            let cost = |plan: &Plan| self.cost(plan, rows);
-            plans.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
+            let costs = plans.iter().map(|plan| self.cost(plan, &plans, rows));
+            let best = costs.enumerate().min_by(|(_, a), (_, b)| a.total_cmp(b));
+            if let Some((at, _)) = best {
+                return Ok(plans.swap_remove(at));
+            }
         }
         let best = plans.into_iter().next();
         best.ok_or_else(|| Error::Query { problem: "nothing can answer it".to_owned() })
     }
 
+    /// A plan that nothing can beat: rows whose keys are known, or of which each candidate is a row
+    /// that is wanted, and there is no need to look at more of them than that.
+    fn obvious(&self, plans: &[Plan]) -> Option<usize> {
+        let exact = |plan: &Plan| match &plan.access {
+            Access::Points(_) => true,
+            // Fewer entries than the table has rows, and all of what is asked for.
+            Access::Index { covered: true, .. } => plan.filter.is_none() && plan.bound,
+            _ => {
+                let page = plan.ordered && self.take.is_some_and(|take| take <= PAGE);
+                plan.filter.is_none() && page
+            }
+        };
+        let each = |plan: &Plan| self.cost_of_one(plan);
+        let exact = plans.iter().enumerate().filter(|(_, plan)| exact(plan));
+        let best = exact.min_by(|(_, a), (_, b)| each(a).total_cmp(&each(b)));
+        best.map(|(at, _)| at)
+    }
+
     /// About how many microseconds a plan takes.
-    pub(super) fn cost(&self, plan: &Plan, rows: u64) -> f64 {
-        let candidates = plan.candidates.unwrap_or(rows) as f64;
+    fn cost(&self, plan: &Plan, plans: &[Plan], rows: u64) -> f64 {
+        let candidates = plan.expected(rows);
         let touched = match self.take {
             Some(take) if plan.ordered => {
-                let passing = if plan.filter.is_some() { PASSING } else { 1.0 };
-                candidates.min(take as f64 / passing)
+                let passing = self.passing(plan, plans, rows);
+                candidates.min(take as f64 / passing.max(1.0 / rows.max(1) as f64))
             }
             _ => candidates,
         };
+        // It takes a while to begin with an iterator.
+        10.0 + touched * self.cost_of_one(plan)
+    }
+
+    /// The part of a plan's candidates that pass its filter, going by how many candidates other
+    /// plans have that see to more of it.
+    fn passing(&self, plan: &Plan, plans: &[Plan], rows: u64) -> f64 {
+        let mut passing = 1.0;
+        let mut left: Vec<usize> = plan.left.clone();
+        for other in plans.iter().filter(|other| other.bound) {
+            let seen_to = other.used.iter().filter(|part| left.contains(part)).count();
+            if seen_to > 0 && other.used.len() == seen_to {
+                left.retain(|part| !other.used.contains(part));
+                passing *= (other.expected(rows) / rows.max(1) as f64).clamp(0.0, 1.0);
+            }
+        }
+        passing * PASSING.powi(left.len() as i32)
+    }
+
+    fn cost_of_one(&self, plan: &Plan) -> f64 {
         let families = self.families(plan) as f64;
-        let each = match &plan.access {
+        match &plan.access {
             Access::Points(_) => FETCH * families,
             // The families are passed side by side.
             Access::Keys(_) => PASS * families,
             Access::Everything => PASS * families / super::visit::threads() as f64,
             Access::Index { covered: true, .. } => PASS,
             Access::Index { .. } => PASS + FETCH * families,
-        };
-        // It takes a while to begin with an iterator.
-        10.0 + touched * each
+        }
     }
 
     /// How many families are read of each candidate.

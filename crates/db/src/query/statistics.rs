@@ -73,39 +73,50 @@ impl<'q> Statistics<'q> {
         Ok(count)
     }
 
-    /// How many candidates an access gives: exactly up to `enough`, and all rows beyond that.
-    pub(super) fn candidates(&mut self, access: &Access, rows: u64, enough: u64) -> Result<u64> {
+    /// How many candidates an access gives; none where there are more than enough to tell, and
+    /// more than would be expected.
+    pub(super) fn candidates(
+        &mut self,
+        access: &Access,
+        rows: u64,
+        enough: u64,
+    ) -> Result<Option<u64>> {
         let table: &TableState = self.view.table;
         let mut count = 0;
         match access {
-            Access::Everything => return Ok(rows),
-            Access::Points(places) => return Ok(places.len() as u64),
+            Access::Everything => return Ok(Some(rows)),
+            Access::Points(places) => return Ok(Some(places.len() as u64)),
             Access::Keys(stretches) => {
                 let family = table.families().next().unwrap_or(LOOSE);
                 let prefix = family_prefix(table.id, family);
                 for (shard, range) in stretches {
                     count += self.count(*shard, &prefix, range, enough + 1 - count)?;
                     if count > enough {
-                        return Ok(rows.max(count));
+                        return Ok(more_than(enough, rows));
                     }
                 }
             }
             Access::Index { at, ranges, .. } => {
-                let Some(index) = table.indexes.get(*at) else { return Ok(rows) };
+                let Some(index) = table.indexes.get(*at) else { return Ok(None) };
                 let prefix = index_prefix(table.id, index.id);
                 for range in ranges {
                     if range.start.is_empty() && range.end.is_none() {
-                        return Ok(rows);
+                        return Ok(Some(rows));
                     }
                     for shard in table.shards() {
                         count += self.count(shard, &prefix, range, enough + 1 - count)?;
                         if count > enough {
-                            return Ok(rows.max(count));
+                            return Ok(more_than(enough, rows));
                         }
                     }
                 }
             }
         }
-        Ok(count)
+        Ok(Some(count))
     }
+}
+
+/// What is expected where there is more than was counted.
+fn more_than(counted: u64, rows: u64) -> Option<u64> {
+    (counted * 4 > rows).then_some(rows)
 }
