@@ -1,6 +1,6 @@
 //! The tables that there are: their definitions as they are used, and as they are stored.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
@@ -460,6 +460,17 @@ impl Catalog {
         state.is_some_and(|state| {
             index < state.schema.next_index && state.index_by_id(index).is_none()
         })
+    }
+
+    /// The indexes that are complete, by the ids of their tables and their own.
+    pub(crate) fn ready_indexes(&self) -> HashSet<(u32, u16)> {
+        let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
+        let mut ready = HashSet::new();
+        for table in tables.by_name.values().filter_map(|slot| slot.get()) {
+            let indexes = table.indexes.iter().filter(|index| index.is_ready());
+            ready.extend(indexes.map(|index| (table.id, index.id)));
+        }
+        ready
     }
 
     /// The tables with an index that is not complete.

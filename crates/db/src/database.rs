@@ -7,7 +7,6 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use bytes::Bytes;
 use stonecrop_store::{Batch, FjallStore, MemoryStore, Stats, Store};
 
 use crate::catalog::{self, CATALOG_SHARD, Catalog, Slot, TableState};
@@ -473,22 +472,21 @@ impl Inner {
         state: &Arc<TableState>,
         replaced: Option<&TableState>,
     ) -> Result<Arc<Slot>> {
-        self.store_table_with(state, replaced, None)
-    }
-
-    /// As [`Inner::store_table`], with one more record of the catalog.
-    pub(crate) fn store_table_with(
-        &self,
-        state: &Arc<TableState>,
-        replaced: Option<&TableState>,
-        record: Option<(Bytes, Bytes)>,
-    ) -> Result<Arc<Slot>> {
         let mut batch = Batch::new();
         for key in replaced.iter().flat_map(|table| catalog::keys_of(table)) {
             batch.delete(CATALOG_SHARD, key);
         }
+        self.store_table_with(state, batch)
+    }
+
+    /// As [`Inner::store_table`], together with other changes of the catalog.
+    pub(crate) fn store_table_with(
+        &self,
+        state: &Arc<TableState>,
+        mut batch: Batch,
+    ) -> Result<Arc<Slot>> {
         let next_id = catalog::next_id_record(self.catalog.next_id().max(state.id + 1));
-        for (key, value) in [catalog::table_record(state)?, next_id].into_iter().chain(record) {
+        for (key, value) in [catalog::table_record(state)?, next_id] {
             batch.put(CATALOG_SHARD, key, value);
         }
         self.writer.commit_batch(batch)?;
@@ -498,13 +496,14 @@ impl Inner {
     /// Starts to build the indexes of a table that are not complete.
     pub(crate) fn build_indexes(&self, slot: &Arc<Slot>) {
         let Some(table) = slot.get() else { return };
-        for index in table.indexes.iter().filter(|index| index.status.is_building()) {
+        for index in table.indexes.iter().filter(|index| index.status.claim()) {
             let builder = Builder {
                 store: self.store.clone(),
                 writer: self.writer.clone(),
                 clock: self.clock.clone(),
                 slot: slot.clone(),
                 index: index.id,
+                status: index.status.clone(),
                 closing: self.closing.clone(),
             };
             let thread = std::thread::Builder::new().name("stonecrop index".to_owned());

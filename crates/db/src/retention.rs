@@ -22,6 +22,12 @@ pub(crate) fn is_droppable(at: Timestamp, now: Timestamp) -> bool {
     at + DROP_DELAY <= now
 }
 
+/// What was gone by then may be dropped by now.
+pub(crate) fn droppable_by(now: Timestamp) -> Timestamp {
+    let delay = DROP_DELAY.as_micros() as i64;
+    Timestamp::from_micros(now.as_micros().saturating_sub(delay))
+}
+
 pub(crate) struct Expiry {
     inner: AssertUnwindSafe<(Arc<Catalog>, Arc<dyn Clock>)>,
 }

@@ -4,9 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use stonecrop_store::Direction;
+use stonecrop_store::{Batch, Direction};
 
-use crate::catalog::{Slot, TableState};
+use crate::catalog::{CATALOG_SHARD, Slot, TableState};
 use crate::clock::Timestamp;
 use crate::database::{Inner, no_table};
 use crate::entry::Header;
@@ -499,8 +499,10 @@ impl Table {
             let (shards, activity) = (self.inner.store.shards(), old.activity.clone());
             let new = TableState::new(old.id, old.version + 1, schema, shards, activity)
                 .inspect_err(|_| status.set(None))?;
-            let backfill = (backfill_key(old.id, id), Backfill::default().to_bytes()?);
-            self.inner.store_table_with(&Arc::new(new), None, Some(backfill))
+            let mut batch = Batch::new();
+            let backfill = Backfill::default().to_bytes()?;
+            batch.put(CATALOG_SHARD, backfill_key(old.id, id), backfill);
+            self.inner.store_table_with(&Arc::new(new), batch)
         })?;
         self.inner.build_indexes(&self.slot);
         Ok(())
@@ -518,10 +520,16 @@ impl Table {
     /// # Ok::<(), stonecrop::Error>(())
     /// ```
     pub fn drop_index(&self, name: &str) -> Result<()> {
-        self.alter(&[], |schema| {
-            let missing = schema.problem(format!("there is no index {name:?}"));
-            let at = schema.indexes.iter().position(|index| index.name == name).ok_or(missing)?;
-            schema.indexes.remove(at);
+        self.inner.writer.exclusively(|| {
+            let old = self.state()?;
+            let id = old.index_by_name(name)?.id;
+            let mut schema = old.schema.clone();
+            schema.indexes.retain(|index| index.id != id);
+            let (shards, activity) = (self.inner.store.shards(), old.activity.clone());
+            let new = TableState::new(old.id, old.version + 1, schema, shards, activity)?;
+            let mut batch = Batch::new();
+            batch.delete(CATALOG_SHARD, backfill_key(old.id, id));
+            self.inner.store_table_with(&Arc::new(new), batch)?;
             Ok(())
         })
     }
@@ -550,12 +558,19 @@ impl Table {
     /// # Ok::<(), stonecrop::Error>(())
     /// ```
     pub fn wait_for_index(&self, name: &str) -> Result<()> {
-        let status = self.state()?.index_by_name(name)?.status.clone();
-        match status.wait() {
-            IndexProgress::Complete => Ok(()),
-            IndexProgress::Building { .. } => Err(Error::Closed),
-            IndexProgress::Failed { problem } => {
-                Err(Error::Index { index: name.to_owned(), problem })
+        loop {
+            let status = self.state()?.index_by_name(name)?.status.clone();
+            match status.wait() {
+                IndexProgress::Complete => return Ok(()),
+                IndexProgress::Failed { problem } => {
+                    return Err(Error::Index { index: name.to_owned(), problem });
+                }
+                // It was stopped; if it was dropped or emptied, what there is now counts.
+                IndexProgress::Building { .. } => {
+                    if Arc::ptr_eq(&status, &self.state()?.index_by_name(name)?.status) {
+                        return Err(Error::Closed);
+                    }
+                }
             }
         }
     }

@@ -10,6 +10,7 @@ mod child;
 mod damage;
 mod expected;
 mod full;
+mod index;
 mod points;
 mod power;
 mod rounds;
@@ -42,8 +43,11 @@ enum Command {
     Torn(damage::TornArguments),
     Points(points::Arguments),
     Full(full::Arguments),
+    Index(index::Arguments),
     Power(power::Arguments),
     Inspect(rounds::InspectArguments),
+    #[command(hide = true)]
+    Build(index::BuildArguments),
     #[command(hide = true)]
     Verify(damage::VerifyArguments),
 }
@@ -92,8 +96,10 @@ fn main() -> ExitCode {
         }
         Command::Points(arguments) => points::run(&arguments).and_then(|r| r.tell(arguments.json)),
         Command::Full(arguments) => full::run(&arguments).and_then(|r| r.tell(arguments.json)),
+        Command::Index(arguments) => index::run(&arguments).and_then(|r| r.tell(arguments.json)),
         Command::Power(arguments) => power::run(&arguments).and_then(|r| r.tell(arguments.json)),
         Command::Inspect(arguments) => rounds::inspect(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Build(arguments) => index::build(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Verify(arguments) => damage::verify(&arguments).map(|()| ExitCode::SUCCESS),
     };
     ran.unwrap_or_else(|error| {

@@ -7,15 +7,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use bytes::Bytes;
 use stonecrop_store::{Direction, Durability, KeyRange, Store};
 
 use crate::catalog::{CATALOG_SHARD, Place, Slot, TableState};
-use crate::clock::Clock;
+use crate::clock::{Clock, Timestamp};
 use crate::error::{Error, Result};
-use crate::index::status::Backfill;
-use crate::index::{self, IndexState};
+use crate::index::{self, Backfill, IndexEntry, IndexState, IndexStatus};
 use crate::record::{LOOSE, PLACE, backfill_key, family_prefix};
+use crate::retention::droppable_by;
 use crate::writer::{Pending, Writer, is_taken};
 
 /// How many rows are looked at while others wait.
@@ -30,28 +29,31 @@ pub(crate) struct Builder {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) slot: Arc<Slot>,
     pub(crate) index: u16,
+    /// Of the index that it was started for: who waits for it is told of its end.
+    pub(crate) status: Arc<IndexStatus>,
     pub(crate) closing: Arc<AtomicBool>,
 }
 
 impl Builder {
     /// Goes on until the index is complete, or dropped, or the database is closed.
     pub(crate) fn run(self) {
-        while let Some(table) = self.slot.get() {
-            let Some(index) = table.index_by_id(self.index) else { return };
-            let stopped = self.closing.load(Ordering::Acquire);
-            let more = match index.status.backfill() {
-                Some(backfill) if !stopped => self.add_group(&table, index, backfill),
-                _ => Ok(false),
-            };
-            match more {
-                Ok(true) => {}
-                // What failed may go better at the next opening.
-                Ok(false) | Err(_) => return index.status.stop(),
-            }
-        }
+        // What failed may go better at the next opening.
+        while !self.closing.load(Ordering::Acquire) && self.go_on().unwrap_or(false) {}
+        self.status.stop();
     }
 
     /// Adds some rows, and tells whether there are more.
+    fn go_on(&self) -> Result<bool> {
+        let Some(table) = self.slot.get() else { return Ok(false) };
+        match (table.index_by_id(self.index), self.status.backfill()) {
+            // A table that was emptied has another status, and nothing to build.
+            (Some(index), Some(backfill)) if Arc::ptr_eq(&index.status, &self.status) => {
+                self.add_group(&table, index, backfill)
+            }
+            _ => Ok(false),
+        }
+    }
+
     fn add_group(&self, then: &TableState, index: &IndexState, from: Backfill) -> Result<bool> {
         let (group, next) = self.find_rows(then, index, &from)?;
         self.writer.exclusively(|| {
@@ -65,7 +67,7 @@ impl Builder {
             let mut problem = None;
             for place in &group {
                 if let Err(error) = self.add_row(table, index, place, &mut pending) {
-                    problem = Some(error.to_string());
+                    problem = Some(describe(table, index, place, &error));
                     break;
                 }
             }
@@ -134,14 +136,13 @@ impl Builder {
         place: &Place,
         pending: &mut Pending<'_>,
     ) -> Result<()> {
-        let Some((key, value)) = entry_of(&*self.store, table, index, place)? else {
-            return Ok(());
-        };
         let now = self.clock.now();
-        if index::gone_at(&value).is_none_or(|at| at <= now) {
-            return Ok(());
-        }
-        if index.unique && is_taken(pending, table, index, &key, place.bytes.len(), now)? {
+        // What is gone is back if the clock goes back, until it may be dropped.
+        let entry = entry_of(&*self.store, table, index, place, droppable_by(now))?;
+        let Some((key, value)) = entry else { return Ok(()) };
+        let stands = index::gone_at(&value).is_some_and(|at| now < at);
+        if index.unique && stands && is_taken(pending, table, index, &key, place.bytes.len(), now)?
+        {
             return Err(Error::NotUnique { index: index.name.clone(), write: 0 });
         }
         pending.put(place.shard, key, value);
@@ -149,15 +150,34 @@ impl Builder {
     }
 }
 
-/// The entry that a row should have, by what is stored of it.
+/// Why a row can't be added.
+fn describe(table: &TableState, index: &IndexState, place: &Place, error: &Error) -> String {
+    let problem = match error {
+        Error::NotUnique { .. } => {
+            format!("another row has the same values in the unique index {:?}", index.name)
+        }
+        error => error.to_string(),
+    };
+    match table.key_values(&place.bytes) {
+        Ok(key) => {
+            let key: Vec<_> = key.iter().map(ToString::to_string).collect();
+            format!("the row ({}): {problem}", key.join(", "))
+        }
+        Err(_) => problem,
+    }
+}
+
+/// The entry that a row should have, by what is stored of it; what was gone by a time counts as
+/// not there.
 pub(crate) fn entry_of(
     store: &dyn stonecrop_store::Read,
     table: &TableState,
     index: &IndexState,
     place: &Place,
-) -> Result<Option<(Bytes, Bytes)>> {
+    gone_by: Timestamp,
+) -> Result<Option<IndexEntry>> {
     let parts =
         index.parts.iter().map(|part| store.get(place.shard, &part.key(table, &place.bytes)));
     let parts = parts.collect::<stonecrop_store::Result<Vec<_>>>()?;
-    index.entry(table, &place.bytes, &parts)
+    index.entry(table, &place.bytes, &parts, gone_by)
 }

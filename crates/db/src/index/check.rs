@@ -1,5 +1,6 @@
 //! Whether everything that is stored makes sense, and rows and indexes agree.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -9,11 +10,11 @@ use crate::catalog::{Catalog, Place, TableState};
 use crate::clock::Timestamp;
 use crate::database::Inner;
 use crate::entry::{Columns, Header};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::index::backfill::entry_of;
 use crate::index::{self, IndexState};
 use crate::record::{LOOSE, PLACE, Record, record};
-use crate::value::encode;
+use crate::value::encode::{self, Problem};
 
 /// How many problems a report names; the others are counted.
 const NAMED: usize = 1000;
@@ -91,6 +92,8 @@ struct Fix {
 pub(crate) struct Checker<'c> {
     source: &'c dyn Read,
     catalog: &'c Catalog,
+    /// Tables and their indexes that were complete.
+    ready: &'c HashSet<(u32, u16)>,
     now: Timestamp,
     report: Report,
     fixes: Vec<Fix>,
@@ -99,9 +102,11 @@ pub(crate) struct Checker<'c> {
 /// Looks at every entry. With `mend`, indexes are made to agree with their rows; nothing else is
 /// committed until it is done.
 pub(crate) fn check(inner: &Inner, catalog: &Catalog, mend: bool) -> Result<Report> {
+    // Before the snapshot is taken: of one that is completed after that, it may lack anything.
+    let ready = catalog.ready_indexes();
     let look = |source: &dyn Read| {
         let (now, report, fixes) = (inner.clock.now(), Report::default(), Vec::new());
-        let mut checker = Checker { source, catalog, now, report, fixes };
+        let mut checker = Checker { source, catalog, ready: &ready, now, report, fixes };
         for shard in 0..=(inner.store.shards() - 1) as u8 {
             checker.check_shard(shard)?;
         }
@@ -111,8 +116,10 @@ pub(crate) fn check(inner: &Inner, catalog: &Catalog, mend: bool) -> Result<Repo
         return look(&*inner.store.snapshot()?).map(|(report, _)| report);
     }
     inner.writer.exclusively(|| {
-        let (mut report, fixes) = look(&*inner.store.snapshot()?)?;
+        let (mut report, mut fixes) = look(&*inner.store.snapshot()?)?;
         report.mended = fixes.len() as u64;
+        // An entry that says nothing of a row is deleted, and then put if a row should have it.
+        fixes.sort_by_key(|fix| fix.value.is_some());
         let mut batch = Batch::with_capacity(fixes.len());
         for Fix { shard, key, value } in fixes {
             match value {
@@ -145,9 +152,13 @@ impl Checker<'_> {
                 }
                 Some(Record::Index { table: id, index }) => {
                     let Some(table) = self.table(id, &key) else { continue };
-                    // One that is not complete may still lack anything.
-                    if let Some(index) = table.index_by_id(index).filter(|index| index.is_ready()) {
-                        self.check_index_entry(shard, &table, index, key, &value)?;
+                    if let Some(index) = table.index_by_id(index) {
+                        if self.ready.contains(&(id, index.id)) {
+                            self.check_index_entry(shard, &table, index, key, &value)?;
+                        }
+                    } else if !self.catalog.is_index_dropped(id, index) {
+                        let problem = format!("an entry of an index {index} that never was");
+                        self.problem(&table, None, problem, &key, false);
                     }
                 }
                 None => self.add(String::new(), None, "a key of no known kind".into(), &key, false),
@@ -180,14 +191,16 @@ impl Checker<'_> {
         key: &Bytes,
     ) -> Result<()> {
         let name = key.get(PLACE + place.len()..).unwrap_or_default();
-        for index in table.indexes.iter().filter(|index| index.is_ready()) {
+        let ready = |index: &&IndexState| self.ready.contains(&(table.id, index.id));
+        for index in table.indexes.iter().filter(ready) {
             let first = index.parts.first();
             if !first.is_some_and(|part| part.family == family && part.name.as_bytes() == name) {
                 continue;
             }
             let row = Place { shard, bytes: place.clone() };
-            let expected = match entry_of(self.source, table, index, &row) {
-                Ok(expected) => expected.filter(|(_, value)| self.stands(value)),
+            let expected = match entry_of(self.source, table, index, &row, self.now) {
+                Ok(expected) => expected,
+                Err(error @ (Error::Store(_) | Error::Closed)) => return Err(error),
                 Err(error) => {
                     self.problem(table, Some(index), error.to_string(), key, false);
                     continue;
@@ -195,7 +208,7 @@ impl Checker<'_> {
             };
             let Some((entry, value)) = expected else { continue };
             let problem = match self.source.get(shard, &entry)? {
-                Some(found) if found == value => continue,
+                Some(found) if is_same(&found, &value, self.now) => continue,
                 Some(_) => "the entry of a row says something else than the row",
                 None => "the entry of a row is missing",
             };
@@ -221,12 +234,13 @@ impl Checker<'_> {
             Err(problem) => problem,
             Ok(start) => {
                 let row = Place { shard, bytes: key.slice(start..) };
-                match entry_of(self.source, table, index, &row) {
+                match entry_of(self.source, table, index, &row, self.now) {
                     // One that differs in its value alone is found from the side of the row.
-                    Ok(Some((expected, value))) if expected == key && self.stands(&value) => {
-                        return Ok(());
-                    }
-                    _ => "an entry that no row should have",
+                    Ok(Some((expected, _))) if expected == key => return Ok(()),
+                    Ok(_) => "an entry that no row should have",
+                    Err(error @ (Error::Store(_) | Error::Closed)) => return Err(error),
+                    // The row is damaged, which was found there.
+                    Err(_) => return Ok(()),
                 }
             }
         };
@@ -262,6 +276,37 @@ impl Checker<'_> {
         let key = key.iter().map(|byte| format!("{byte:02x}")).collect();
         self.report.add(Disagreement { table, index, problem, key, mendable });
     }
+}
+
+/// Whether two entries say the same. A copy of what is gone may be there or not: compaction drops
+/// it from the row, and not from the index.
+fn is_same(found: &[u8], expected: &[u8], now: Timestamp) -> bool {
+    found == expected
+        || standing(found, now).is_ok_and(|found| standing(expected, now) == Ok(found))
+}
+
+/// The value of an index's entry without the copies of what is gone.
+fn standing(value: &[u8], now: Timestamp) -> Result<Vec<u8>, Problem> {
+    let (head, mut rest) = value.split_at_checked(index::COPIES).ok_or("it is too short")?;
+    let mut standing = head.to_vec();
+    while !rest.is_empty() {
+        let all = rest;
+        let (_family, after) = rest.split_at_checked(2).ok_or("a copy without a family")?;
+        rest = after;
+        let _name = read_block(&mut rest)?;
+        let (header, _) = Header::read(read_block(&mut rest)?)?;
+        if header.is_visible(now) {
+            standing.extend(all.iter().take(all.len() - rest.len()));
+        }
+    }
+    Ok(standing)
+}
+
+fn read_block<'b>(rest: &mut &'b [u8]) -> Result<&'b [u8], Problem> {
+    let length = usize::try_from(encode::read_varint(rest)?).map_err(|_| "a copy beyond all")?;
+    let (block, after) = rest.split_at_checked(length).ok_or("a copy that ends too early")?;
+    *rest = after;
+    Ok(block)
 }
 
 /// That the key and the value of a row's entry fit the table; its place.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
-use stonecrop_keys::{MAX_KEY_BYTES, Nulls, Schema, TimeUnit, Type, Value as KeyValue};
+use stonecrop_keys::{ErrorKind, MAX_KEY_BYTES, Nulls, Schema, TimeUnit, Type, Value as KeyValue};
 
 use crate::catalog::TableState;
 use crate::clock::Timestamp;
@@ -238,13 +238,14 @@ impl IndexState {
         part.is_some_and(|part| self.copied.contains(&(part, id)))
     }
 
-    /// The entry of a row, given what is stored of it for each of [`IndexState::parts`]. Whether
-    /// that can still be seen is for the caller to know.
+    /// The entry of a row, given what is stored of it for each of [`IndexState::parts`]. What was
+    /// gone by a time counts as not there.
     pub(crate) fn entry(
         &self,
         table: &TableState,
         place: &[u8],
         parts: &[Option<Bytes>],
+        gone_by: Timestamp,
     ) -> Result<Option<IndexEntry>> {
         let corrupt = |problem: Problem| table.corrupt(problem);
         let part = |at: usize| parts.get(at).and_then(Option::as_deref);
@@ -253,7 +254,7 @@ impl IndexState {
         for ((at, id), field) in self.fields.iter().zip(self.schema.fields()) {
             let Some(entry) = part(*at) else { return Ok(None) };
             let (header, columns) = Header::read(entry).map_err(corrupt)?;
-            if header.removed {
+            if !header.is_visible(gone_by) {
                 return Ok(None);
             }
             let value = match *id {
@@ -276,17 +277,13 @@ impl IndexState {
             })?);
         }
         let mut key = index_prefix(table.id, self.id).to_vec();
-        self.schema.encode_into(&values, &mut key).map_err(|error| Error::Index {
-            index: self.name.clone(),
-            problem: error.to_string(),
+        self.schema.encode_into(&values, &mut key).map_err(|error| match error.kind() {
+            ErrorKind::TooLong => self.too_large(values.iter().map(text_bytes).sum()),
+            _ => Error::Index { index: self.name.clone(), problem: error.to_string() },
         })?;
         key.extend_from_slice(place);
         if key.len() > MAX_KEY_BYTES {
-            return Err(Error::TooLarge {
-                what: format!("the entry of a row in the index {:?}", self.name),
-                size: key.len() as u64,
-                limit: MAX_KEY_BYTES as u64,
-            });
+            return Err(self.too_large(key.len()));
         }
         let mut value = gone_at.as_micros().to_be_bytes().to_vec();
         value.extend_from_slice(&(place.len() as u16).to_be_bytes());
@@ -326,10 +323,30 @@ impl IndexState {
         Ok(())
     }
 
+    fn too_large(&self, size: usize) -> Error {
+        Error::TooLarge {
+            what: format!("the key of a row in the index {:?}", self.name),
+            size: size as u64,
+            limit: MAX_KEY_BYTES as u64,
+        }
+    }
+
     pub(crate) fn corrupt(&self, table: &TableState, problem: impl fmt::Display) -> Error {
         table.corrupt(format!("an entry of the index {:?}: {problem}", self.name))
     }
 }
+
+/// How many bytes of a value there is no limit to.
+fn text_bytes(value: &KeyValue<'_>) -> usize {
+    match value {
+        KeyValue::String(text) => text.len(),
+        KeyValue::Bytes(bytes) => bytes.len(),
+        _ => 0,
+    }
+}
+
+/// Where in an entry's value the copies of columns begin, after two fields of fixed lengths.
+pub(crate) const COPIES: usize = 10;
 
 /// From when on an entry of an index is gone.
 #[inline]

@@ -46,7 +46,9 @@ pub(crate) struct IndexStatus {
 struct State {
     /// What is stored; none once it is complete.
     backfill: Option<Backfill>,
-    /// Nobody builds it any more: the database is closed.
+    /// Somebody builds it.
+    claimed: bool,
+    /// Nobody builds it any more: it is complete, or dropped, or the database is closed.
     stopped: bool,
 }
 
@@ -90,6 +92,13 @@ impl IndexStatus {
     /// What there is still to do; none where nothing is, or nothing can be done.
     pub(crate) fn backfill(&self) -> Option<Backfill> {
         self.lock().backfill.clone().filter(|backfill| backfill.problem.is_none())
+    }
+
+    /// Whether it is for the caller to build it: there is something to do, and nobody does it.
+    pub(crate) fn claim(&self) -> bool {
+        let mut state = self.lock();
+        let building = state.backfill.as_ref().is_some_and(|b| b.problem.is_none());
+        building && !std::mem::replace(&mut state.claimed, true)
     }
 
     pub(crate) fn is_ready(&self) -> bool {

@@ -9,8 +9,9 @@ use stonecrop_store::{Direction, KeyRange, Read};
 use crate::catalog::TableState;
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
-use crate::index::{self, IndexState, Part};
+use crate::index::{self, IndexEntry, IndexState, Part};
 use crate::record::PLACE;
+use crate::retention::droppable_by;
 use crate::write::WriteKind;
 use crate::writer::apply::{Request, RowWrite};
 use crate::writer::pending::Pending;
@@ -37,6 +38,10 @@ impl Request<'_, '_> {
     pub(super) fn watch(&mut self, write: &Prepared) -> Result<Option<Watched>> {
         let table = &write.table;
         let concerned = |index: &IndexState| {
+            // One that failed is of no use any more, and must not stand in anybody's way.
+            if index.status.has_failed() {
+                return false;
+            }
             write.kind != WriteKind::Put
                 || index.parts.iter().any(|part| {
                     let is_part =
@@ -89,11 +94,11 @@ impl Request<'_, '_> {
             let before = of_index(index, &|at| parts.get(at)?.before.clone());
             let new = of_index(index, &|at| after.get(at)?.clone());
             // What is gone counts as before: its entry may still be stored, and must not come back
-            // with the clock. If it can't be told what it was, it has none.
-            let before = index.entry(&table, &row.place, &before).unwrap_or_default();
-            let new = index.entry(&table, &row.place, &new)?;
-            let new =
-                new.filter(|(_, value)| index::gone_at(value).is_some_and(|at| self.now < at));
+            // with the clock. If it can't be told what it was, it has none. What is gone counts
+            // afterwards, too, until it may be dropped: it is back if the clock goes back.
+            let before = index.entry(&table, &row.place, &before, Timestamp::MIN);
+            let before = before.unwrap_or_default();
+            let new = index.entry(&table, &row.place, &new, droppable_by(self.now))?;
             if before == new {
                 continue;
             }
@@ -101,11 +106,16 @@ impl Request<'_, '_> {
                 (Some((before, _)), Some((new, _))) => before == new,
                 _ => false,
             };
+            // Another row may have taken the values of one that was gone.
+            let stands = |entry: &Option<IndexEntry>| {
+                let gone_at = entry.as_ref().and_then(|(_, value)| index::gone_at(value));
+                gone_at.is_some_and(|at| self.now < at)
+            };
+            let checked = index.unique && stands(&new) && !(same_key && stands(&before));
             if let Some((key, _)) = before.filter(|_| !same_key) {
                 self.pending.delete(row.shard, key);
             }
             if let Some((key, value)) = new {
-                let checked = index.unique && !same_key && !index.status.has_failed();
                 if checked
                     && is_taken(self.pending, &table, index, &key, row.place.len(), self.now)?
                 {

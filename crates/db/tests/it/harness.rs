@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use stonecrop::{Database, Durability, ManualClock, Options, Row, Scan, Table, Timestamp, Value};
+use stonecrop_store::{FjallStore, Store};
 use tempfile::TempDir;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,6 +77,17 @@ impl Fixture {
 
     pub(crate) fn table(&self) -> Table {
         self.db.table("table").unwrap()
+    }
+
+    /// Does something to the files of a database while it is closed.
+    pub(crate) fn beneath<T>(&mut self, act: impl FnOnce(&FjallStore) -> T) -> T {
+        assert_eq!(self.engine, Engine::Fjall, "only a folder has files");
+        self.db.close().unwrap();
+        let store = FjallStore::open(self.folder.path(), &Default::default()).unwrap();
+        let done = act(&store);
+        store.close().unwrap();
+        self.db = open(self.engine, &self.folder, self.shards, &self.clock);
+        done
     }
 
     /// So many seconds go by.

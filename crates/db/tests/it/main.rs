@@ -12,6 +12,7 @@ mod catalog;
 mod freshness;
 mod harness;
 mod history;
+mod indexes;
 mod limits;
 mod linearizable;
 mod model;

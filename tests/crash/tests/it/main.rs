@@ -67,6 +67,14 @@ fn a_full_disk_refuses_writes_until_there_is_room() {
 }
 
 #[test]
+fn an_index_that_was_being_built_at_a_kill_9_is_completed_and_agrees_with_its_rows() {
+    let summary = crash(&["index", "--count", &count("CRASH_INDEXES", "15")]).unwrap();
+    assert!(summary["kills"].as_u64() > Some(0), "{summary}");
+    assert!(summary["resumed"].as_u64() > Some(0), "{summary}");
+    assert!(summary["entries"].as_u64() > Some(0), "{summary}");
+}
+
+#[test]
 fn acknowledged_writes_survive_a_power_cut() {
     let Some(summary) = crash(&["power", "--count", &count("CRASH_CUTS", "20")]) else { return };
     assert!(summary["acknowledged_batches"].as_u64() > Some(0), "{summary}");

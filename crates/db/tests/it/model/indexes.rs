@@ -1,0 +1,148 @@
+//! Indexes as the plain map sees them: which entry a row should have, and what is refused.
+
+use proptest::prelude::*;
+use stonecrop::{Index, Timestamp, Value};
+
+use super::plain::{Failure, ModelRow, Rows, from};
+use super::steps::{Kind, OneWrite, column, family};
+
+/// What compaction may drop counts no more, even if the clock goes back.
+const DROP_DELAY: i64 = 60;
+
+#[derive(Clone, Debug)]
+pub(super) struct IndexStep {
+    fields: Vec<Field>,
+    covering: Vec<&'static str>,
+    pub(super) unique: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Field {
+    column: &'static str,
+    of: &'static str,
+    descending: bool,
+    nulls: Option<&'static str>,
+}
+
+/// An index that there is.
+#[derive(Clone, Debug)]
+pub(super) struct ModelIndex {
+    pub(super) name: String,
+    pub(super) step: IndexStep,
+    /// It could not be completed, and is as if it were not there.
+    pub(super) failed: bool,
+}
+
+pub(super) struct ModelEntry {
+    values: Vec<Value>,
+    gone_at: Timestamp,
+}
+
+pub(super) fn index() -> impl Strategy<Value = IndexStep> {
+    let of = prop_oneof![6 => Just("i64"), 1 => Just("decimal"), 1 => Just("string")];
+    let nulls = prop::option::of(prop::sample::select(vec!["nulls first", "nulls last"]));
+    let field = (column(), of, any::<bool>(), nulls)
+        .prop_map(|(column, of, descending, nulls)| Field { column, of, descending, nulls });
+    let covering = prop_oneof![2 => Just(Vec::new()), 1 => prop::collection::vec(column(), 1..4)];
+    (prop::collection::vec(field, 1..4), covering, prop::bool::weighted(0.3)).prop_map(
+        |(mut fields, covering, unique)| {
+            let mut named = Vec::new();
+            fields.retain(|field| {
+                let is_new = !named.contains(&field.column);
+                named.push(field.column);
+                is_new
+            });
+            IndexStep { fields, covering, unique }
+        },
+    )
+}
+
+impl IndexStep {
+    pub(super) fn real(&self, name: &str) -> Index {
+        let fields = self.fields.iter().map(|field| {
+            let order = if field.descending { " desc" } else { "" };
+            let nulls = field.nulls.map(|nulls| format!(" {nulls}")).unwrap_or_default();
+            format!("{} {}{order}{nulls}", field.column, field.of)
+        });
+        let index = Index::new(name, &fields.collect::<Vec<_>>().join(", ")).unwrap();
+        let index = index.covering(self.covering.iter().copied());
+        if self.unique { index.unique() } else { index }
+    }
+
+    /// The entry of a row; what was gone by a time counts as not there.
+    fn entry(&self, row: &ModelRow, gone_by: Timestamp) -> Result<Option<ModelEntry>, Failure> {
+        let mut entry = ModelEntry { values: Vec::new(), gone_at: Timestamp::NEVER };
+        for field in &self.fields {
+            let stored = row.families.get(family(field.column));
+            let Some(stored) = stored.filter(|family| gone_by < family.gone_at) else {
+                return Ok(None);
+            };
+            let value = stored.columns.as_ref().and_then(|columns| columns.get(field.column));
+            let Some(value) = value else { return Ok(None) };
+            match (field.of, value) {
+                (_, Value::Null) if field.nulls.is_none() => return Ok(None),
+                (_, Value::Null) | ("i64" | "decimal", Value::Int(_)) => {}
+                ("string", Value::String(_)) => {}
+                _ => return Err(Failure::Value),
+            }
+            entry.values.push(value.clone());
+            entry.gone_at = entry.gone_at.min(stored.gone_at);
+        }
+        Ok(Some(entry))
+    }
+
+    /// How many rows are in it.
+    pub(super) fn count(&self, rows: &Rows, now: Timestamp) -> usize {
+        rows.values().filter(|row| matches!(self.entry(row, now), Ok(Some(_)))).count()
+    }
+
+    /// The values of a row that no other row may have.
+    fn claim(&self, row: &ModelRow, now: Timestamp) -> Option<Vec<Value>> {
+        let entry = self.entry(row, now).ok().flatten().filter(|_| self.unique)?;
+        (!entry.values.contains(&Value::Null)).then_some(entry.values)
+    }
+
+    fn is_concerned(&self, write: &OneWrite) -> bool {
+        let read = self.fields.iter().map(|field| &field.column).chain(&self.covering);
+        let mut read = read.map(|column| family(column));
+        write.kind != Kind::Put
+            || read.any(|name| write.changes.keys().any(|column| family(column) == name))
+    }
+
+    /// Whether all rows can be in it.
+    pub(super) fn fits(&self, rows: &Rows, now: Timestamp) -> bool {
+        let horizon = from(now, -DROP_DELAY);
+        let claims: Vec<_> = rows.values().filter_map(|row| self.claim(row, now)).collect();
+        let is_twice = |claim| claims.iter().filter(|other| *other == claim).count() > 1;
+        rows.values().all(|row| self.entry(row, horizon).is_ok()) && !claims.iter().any(is_twice)
+    }
+}
+
+impl ModelIndex {
+    /// Whether a row may become what a write made of it; the row among `rows` is the new one.
+    pub(super) fn check(
+        &self,
+        before: &ModelRow,
+        place: &(u8, &'static str, u64),
+        rows: &Rows,
+        write: (usize, &OneWrite),
+        now: Timestamp,
+    ) -> Result<(), Failure> {
+        let (at, write) = write;
+        if self.failed || !self.step.is_concerned(write) {
+            return Ok(());
+        }
+        let new = &rows[place];
+        self.step.entry(new, from(now, -DROP_DELAY))?;
+        let Some(claim) = self.step.claim(new, now) else { return Ok(()) };
+        // What it had already is its own.
+        if self.step.claim(before, now).as_ref() == Some(&claim) {
+            return Ok(());
+        }
+        let mut others = rows.iter().filter(|(other, _)| *other != place);
+        match others.any(|(_, other)| self.step.claim(other, now).as_ref() == Some(&claim)) {
+            true => Err(Failure::NotUnique(self.name.clone(), at)),
+            false => Ok(()),
+        }
+    }
+}
