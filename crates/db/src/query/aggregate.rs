@@ -1,17 +1,23 @@
 //! What a grid asks about rows without wanting to see them.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 
+use bytes::Bytes;
 use serde::Serialize;
+use stonecrop_keys::Type;
 
-use crate::condition::find;
+use crate::condition::{Condition, find};
 use crate::error::{Error, Result};
+use crate::index::IndexState;
 use crate::path::Path;
 use crate::query::Query;
+use crate::query::bounds::Parts;
 use crate::query::execute::Execution;
-use crate::query::plan::Plan;
+use crate::query::plan::{Access, Plan};
 use crate::query::statistics::Statistics;
-use crate::read::Loader;
+use crate::query::visit::Route;
+use crate::read::{Loader, Source};
 use crate::value::encode::{self, Problem};
 use crate::value::encoded::{is_null, walk};
 use crate::value::{Value, add, total_order};
@@ -19,7 +25,15 @@ use crate::value::{Value, add, total_order};
 /// How many different values are counted, at most.
 const MOST_VALUES: usize = 1 << 20;
 
-/// The values of a column, and in how many rows each is.
+/// Values as bytes, and how many rows have each.
+type Counts = HashMap<Vec<u8>, u64, foldhash::fast::RandomState>;
+
+fn too_many_values(column: &Path) -> Error {
+    let problem = format!("{column} has more than {MOST_VALUES} different values; filter them");
+    Error::Query { problem }
+}
+
+/// The values of a column, and in how many rows each is. Null is none of them.
 ///
 /// ```
 /// use stonecrop::{Database, Query, TableSchema, Write};
@@ -36,8 +50,6 @@ const MOST_VALUES: usize = 1 << 20;
 pub struct Facets {
     /// The values with their rows, the most frequent first.
     pub values: Vec<(Value, u64)>,
-    /// How many rows do not have the column.
-    pub missing: u64,
 }
 
 /// What the values of a column come to.
@@ -121,50 +133,102 @@ impl Execution<'_> {
 
     /// The values of a column.
     pub(crate) fn facets(&self, column: &Path) -> Result<Facets> {
+        let mut values = match self.facets_of_index(column)? {
+            Some(values) => values,
+            None => self.facets_of_rows(column)?,
+        };
+        values.sort_by(|(a, a_count), (b, b_count)| {
+            b_count.cmp(a_count).then_with(|| total_order(a, b))
+        });
+        values.truncate(self.query.take.unwrap_or(usize::MAX));
+        Ok(Facets { values })
+    }
+
+    /// In an index by the column, equal values are side by side, and no row has to be read.
+    fn facets_of_index(&self, column: &Path) -> Result<Option<Vec<(Value, u64)>>> {
+        let has_value = [Condition::Has(column.clone()), Condition::IsNull(column.clone()).not()];
+        let filter = Condition::All(self.query.filter.iter().cloned().chain(has_value).collect());
+        let plans = self.question(Some(&filter)).plans()?;
+        let named = |plan: &&Plan| self.query.plan.as_ref().is_none_or(|name| *name == plan.name);
+        let by_column = |plan: &&Plan| match &plan.access {
+            Access::Index { at, .. } => {
+                let index = self.table.indexes.get(*at);
+                plan.filter.is_none()
+                    && index.is_some_and(|index| self.ends_with(index, &filter, column))
+            }
+            _ => false,
+        };
+        let Some(plan) = plans.iter().filter(named).find(by_column) else { return Ok(None) };
+        let Access::Index { at, .. } = &plan.access else { return Ok(None) };
+        let Some(index) = self.table.indexes.get(*at) else { return Ok(None) };
+        let mut runs: Vec<(Bytes, u64)> = Vec::new();
+        let mut visitor = self.visitor(None, None);
+        visitor.visit(&plan.access, &Route::default(), &mut |row, key| {
+            let end = key.len() - row.place().bytes.len();
+            let values = key.slice(..end);
+            let is_same = runs.last().is_some_and(|(known, _)| *known == values);
+            if !is_same && runs.len() == MOST_VALUES {
+                return Err(too_many_values(column));
+            }
+            match runs.last_mut().filter(|_| is_same) {
+                Some((_, count)) => *count += 1,
+                None => runs.push((values, 1)),
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        let value = |(key, count): (Bytes, u64)| {
+            let values = index.schema.decode(&key);
+            let values = values.map_err(|error| index.corrupt(&self.table, error))?;
+            Ok((values.last().map_or(Value::Null, Value::from_key), count))
+        };
+        runs.into_iter().map(value).collect::<Result<_>>().map(Some)
+    }
+
+    /// Whether the entries that a filter comes to differ in this column alone, and tell its value.
+    fn ends_with(&self, index: &IndexState, filter: &Condition, column: &Path) -> bool {
+        let (source, steps) = find(column, &self.table);
+        let parts = Parts::new(Some(filter), &self.table);
+        let mut fields = index.schema.fields().iter().rev();
+        let last = fields.next().is_some_and(|field| {
+            // Different numbers can be the same key.
+            !matches!(field.field_type(), Type::Decimal | Type::F64)
+                && Source::new(&self.table, field.name()) == source
+        });
+        last && steps.is_empty()
+            && fields.all(|field| parts.pins(&Source::new(&self.table, field.name())))
+    }
+
+    fn facets_of_rows(&self, column: &Path) -> Result<Vec<(Value, u64)>> {
         let (source, steps) = find(column, &self.table);
         let plan = self.plan_for_all()?;
         let table = &self.table;
-        type Counts = (HashMap<Vec<u8>, u64, foldhash::fast::RandomState>, u64);
-        let step = |(counts, missing): &mut Counts, row: &mut Loader<'_>| {
+        let step = |counts: &mut Counts, row: &mut Loader<'_>| {
             let corrupt = |problem: Problem| table.corrupt(problem);
             let stored = row.column(&source)?;
             let value = match stored {
                 Some(stored) => walk(stored.value, &steps).map_err(corrupt)?,
                 None => None,
             };
-            let Some(value) = value else {
-                *missing += 1;
-                return Ok(());
-            };
+            let Some(value) = value.filter(|value| !is_null(value)) else { return Ok(()) };
             if let Some(count) = counts.get_mut(value) {
                 *count += 1;
             } else if counts.len() < MOST_VALUES {
                 counts.insert(value.to_vec(), 1);
             } else {
-                return Err(Error::Query {
-                    problem: format!("{column} has more than {MOST_VALUES} values; filter them"),
-                });
+                return Err(too_many_values(column));
             }
             Ok(())
         };
         let (made, _) = self.fold(&plan, Counts::default, step)?;
-        let mut facets = Facets::default();
-        let mut all: HashMap<Vec<u8>, u64, foldhash::fast::RandomState> = HashMap::default();
-        for (counts, missing) in made {
-            facets.missing += missing;
-            for (value, count) in counts {
-                *all.entry(value).or_default() += count;
-            }
+        let mut all = Counts::default();
+        for (value, count) in made.into_iter().flatten() {
+            *all.entry(value).or_default() += count;
         }
-        for (bytes, count) in all {
+        let value = |(bytes, count): (Vec<u8>, u64)| {
             let value = encode::read(&bytes).map_err(|problem| table.corrupt(problem))?;
-            facets.values.push((value, count));
-        }
-        facets.values.sort_by(|(a, a_count), (b, b_count)| {
-            b_count.cmp(a_count).then_with(|| total_order(a, b))
-        });
-        facets.values.truncate(self.query.take.unwrap_or(usize::MAX));
-        Ok(facets)
+            Ok((value, count))
+        };
+        all.into_iter().map(value).collect()
     }
 
     /// What the values of a column come to.

@@ -87,7 +87,11 @@ impl<'q> Execution<'q> {
         }
     }
 
-    fn visitor<'v>(&'v self, filter: Option<&'v Compiled>, budget: Option<u64>) -> Visitor<'v> {
+    pub(super) fn visitor<'v>(
+        &'v self,
+        filter: Option<&'v Compiled>,
+        budget: Option<u64>,
+    ) -> Visitor<'v> {
         let interrupt = self.interrupt.clone();
         Visitor { view: self.view(), filter, interrupt, candidates: 0, budget }
     }

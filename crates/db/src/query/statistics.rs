@@ -12,6 +12,8 @@ use crate::schema::Placement;
 
 /// How many entries are counted for an estimate of a whole table.
 const SAMPLE: u64 = 512;
+/// How many entries of one stripe are counted.
+const STRIPE: u64 = 1 << 14;
 
 /// Counts, as far as it is worth it.
 pub(super) struct Statistics<'q> {
@@ -54,7 +56,7 @@ impl<'q> Statistics<'q> {
             let end = stripe.checked_add(1).map(|next| vec![next]);
             let range = FieldRange { start: vec![stripe], end };
             let shard = table.shard_of_stripe(stripe);
-            count += self.count(shard, &prefix, &range, SAMPLE)?;
+            count += self.count(shard, &prefix, &range, STRIPE)?;
             if count >= SAMPLE {
                 return Ok(count * 256 / (u64::from(stripe) + 1));
             }
