@@ -304,10 +304,11 @@ impl Rows {
         }
         let (table, source, filter) = (&*self.table, &*self.source, self.filter.as_ref());
         while let Some(place) = self.walk.next(table, source, self.moment, filter)? {
+            let known = self.walk.passes(filter);
             let mut row = self.walk.row(table, source, self.moment, &place);
             let passes = match filter {
-                Some(filter) => filter.holds(&mut row)?,
-                None => true,
+                Some(filter) if !known => filter.holds(&mut row)?,
+                _ => true,
             };
             if passes {
                 let row = row.row(&self.selection)?;

@@ -38,6 +38,8 @@ pub(crate) struct Walk {
     streams: Vec<Stream>,
     /// Those of the present row that can be seen.
     entries: Entries,
+    /// Whether the filter is known to be true of the present row.
+    passed: bool,
 }
 
 impl Walk {
@@ -48,7 +50,8 @@ impl Walk {
         direction: Direction,
     ) -> Self {
         stretches.reverse();
-        Walk { families, direction, stretches, streams: Vec::new(), entries: Entries::default() }
+        let (streams, entries) = (Vec::new(), Entries::default());
+        Walk { families, direction, stretches, streams, entries, passed: false }
     }
 
     /// The next row of which anything can be seen, unless the filter lets it not through at a first
@@ -60,6 +63,7 @@ impl Walk {
         moment: Moment,
         filter: Option<&Compiled>,
     ) -> Result<Option<Place>> {
+        self.passed = false;
         loop {
             self.entries.clear();
             let place = match self.streams.as_slice() {
@@ -125,6 +129,7 @@ impl Walk {
             }
             let place = place_of(key, table)?;
             self.entries.push(table, stream.family, Bytes::new(), value, moment)?;
+            self.passed = sieve.is_some_and(|sieve| sieve.is_all);
             return Ok(Some(place));
         }
         Ok(None)
@@ -147,6 +152,11 @@ impl Walk {
             Direction::Forward => places.min().cloned(),
             Direction::Backward => places.max().cloned(),
         }
+    }
+
+    /// Whether the filter is true of the row that was just met, of which this is known already.
+    pub(crate) fn passes(&self, filter: Option<&Compiled>) -> bool {
+        filter.is_none() || self.passed
     }
 
     /// The row that was just met, with what was read of it.
@@ -175,13 +185,17 @@ impl Walk {
 struct Sieve<'f> {
     column: u32,
     test: &'f Test,
+    /// Whether the filter asks nothing else.
+    is_all: bool,
 }
 
 impl<'f> Sieve<'f> {
     fn new(filter: &'f Compiled, family: u16) -> Option<Self> {
         let test = filter.required(|test| test.source.family() == Some(family))?;
         match test.source {
-            Source::Declared(column) => Some(Sieve { column: column.id, test }),
+            Source::Declared(column) => {
+                Some(Sieve { column: column.id, test, is_all: filter.is_only(test) })
+            }
             _ => None,
         }
     }

@@ -40,6 +40,7 @@ pub(crate) struct Test {
 enum Check {
     Has,
     IsNull,
+    HasValue,
     Compare(Comparison, Value),
     In(Vec<Value>),
     Between(Value, Value),
@@ -96,6 +97,11 @@ impl Compiled {
         self.root.needs_one_of()
     }
 
+    /// Whether it is nothing but this test.
+    pub(crate) fn is_only(&self, test: &Test) -> bool {
+        matches!(&self.root, Node::Test(only) if std::ptr::eq(only, test))
+    }
+
     /// A test that all rows have to pass, and that `fits`.
     pub(crate) fn required(&self, fits: impl Fn(&Test) -> bool) -> Option<&Test> {
         self.root.required(&fits)
@@ -119,6 +125,7 @@ impl Node {
             Condition::NotExists => Node::NotExists,
             Condition::Has(path) => at(path, Check::Has),
             Condition::IsNull(path) => at(path, Check::IsNull),
+            Condition::HasValue(path) => at(path, Check::HasValue),
             Condition::Compare(path, how, value) => at(path, Check::Compare(*how, value.clone())),
             Condition::In(path, values) => at(path, Check::In(values.clone())),
             Condition::Between(path, low, high) => {
@@ -207,6 +214,7 @@ impl Test {
             Check::Compare(how, other) => how.holds(compare_encoded(value, other)?),
             Check::Has => true,
             Check::IsNull => is_null(value),
+            Check::HasValue => !is_null(value),
             Check::In(others) => {
                 for other in others {
                     if compare_encoded(value, other)? == Some(Ordering::Equal) {

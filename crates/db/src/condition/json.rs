@@ -21,7 +21,7 @@ const COMPARISONS: [(Comparison, &str, &str); 6] = [
     (Comparison::Ge, "Ge", "WrittenGe"),
 ];
 const OPERATORS: &str = "Eq, Ne, Lt, Le, Gt, Ge, In, Between, BeginsWith, Contains, Exists, \
-                         IsNull, IsFresh, IsStale, WrittenEq, WrittenNe, WrittenLt, WrittenLe, \
+                         IsNull, HasValue, IsFresh, IsStale, WrittenEq, WrittenNe, WrittenLt, WrittenLe, \
                          WrittenGt, WrittenGe, RowExists, RowNotExists";
 
 #[derive(Serialize)]
@@ -58,7 +58,7 @@ enum Operand<'c> {
 ///
 /// The field is a [`Path`]. The operators `Eq`, `Ne`, `Lt`, `Le`, `Gt`, `Ge`, `BeginsWith` and
 /// `Contains` take a value, `In` a list, `Between` a list of two; `Exists` (which is
-/// [`Condition::Has`]), `IsNull`, `IsFresh` and `IsStale` take none. When a column was written is
+/// [`Condition::Has`]), `IsNull`, `HasValue`, `IsFresh` and `IsStale` take none. When a column was written is
 /// compared with a timestamp by `WrittenEq`, `WrittenNe`, `WrittenLt`, `WrittenLe`, `WrittenGt` and
 /// `WrittenGe`. `RowExists` and `RowNotExists` have neither field nor value.
 ///
@@ -99,6 +99,7 @@ impl Serialize for Condition {
             Condition::NotExists => Leaf { field: None, operator: "RowNotExists", value: None },
             Condition::Has(path) => at(path, "Exists", None),
             Condition::IsNull(path) => at(path, "IsNull", None),
+            Condition::HasValue(path) => at(path, "HasValue", None),
             Condition::Compare(path, how, value) => {
                 at(path, how.names().0, Some(Operand::One(value)))
             }
@@ -260,6 +261,7 @@ fn leaf(json: &Json) -> Result<Condition, Problem> {
         "Contains" => Ok(Condition::Contains(members.path()?, members.value()?)),
         "Exists" => members.without(&["value"])?.path().map(Condition::Has),
         "IsNull" => members.without(&["value"])?.path().map(Condition::IsNull),
+        "HasValue" => members.without(&["value"])?.path().map(Condition::HasValue),
         "IsFresh" => members.without(&["value"])?.column().map(Condition::IsFresh),
         "IsStale" => members.without(&["value"])?.column().map(Condition::IsStale),
         "RowExists" => members.without(&["field", "value"]).map(|_| Condition::Exists),

@@ -43,6 +43,8 @@ pub enum Condition {
     Has(Path),
     /// The value is there, and is null.
     IsNull(Path),
+    /// The value is there, and is not null.
+    HasValue(Path),
     /// The value is there, and compares like this with the other.
     Compare(Path, Comparison, Value),
     /// The value is there, and is equal to one of the others.
@@ -145,6 +147,15 @@ impl Condition {
     /// ```
     pub fn is_null(path: impl Into<Path>) -> Self {
         Condition::IsNull(path.into())
+    }
+
+    /// The value is there, and is not null.
+    ///
+    /// ```
+    /// stonecrop::Condition::has_value("address.city");
+    /// ```
+    pub fn has_value(path: impl Into<Path>) -> Self {
+        Condition::HasValue(path.into())
     }
 
     /// The value is one of these.

@@ -92,6 +92,7 @@ fn condition(
         1 => Just(Condition::NotExists),
         1 => path().prop_map(Condition::Has),
         2 => path().prop_map(Condition::IsNull),
+        2 => path().prop_map(Condition::HasValue),
         8 => (path(), comparison(), value.clone())
             .prop_map(|(path, how, value)| Condition::Compare(path, how, value)),
         3 => (path(), prop::collection::vec(value.clone(), 0..4))
@@ -238,6 +239,7 @@ fn holds(condition: &Condition, row: Option<&ModelRow>) -> bool {
         Condition::NotExists => row.is_none(),
         Condition::Has(path) => test(path, &|_| true),
         Condition::IsNull(path) => test(path, &|stored| stored == Value::Null),
+        Condition::HasValue(path) => test(path, &|stored| stored != Value::Null),
         Condition::Compare(path, how, value) => {
             test(path, &|stored| how.holds(compare(&stored, value)))
         }

@@ -146,7 +146,7 @@ impl Execution<'_> {
 
     /// In an index by the column, equal values are side by side, and no row has to be read.
     fn facets_of_index(&self, column: &Path) -> Result<Option<Vec<(Value, u64)>>> {
-        let has_value = [Condition::Has(column.clone()), Condition::IsNull(column.clone()).not()];
+        let has_value = [Condition::HasValue(column.clone())];
         let filter = Condition::All(self.query.filter.iter().cloned().chain(has_value).collect());
         let plans = self.question(Some(&filter)).plans()?;
         let named = |plan: &&Plan| self.query.plan.as_ref().is_none_or(|name| *name == plan.name);

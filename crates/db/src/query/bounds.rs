@@ -6,7 +6,6 @@ use stonecrop_keys::{
 
 use crate::catalog::TableState;
 use crate::condition::{Comparison, Condition, find};
-use crate::path::Path;
 use crate::read::Source;
 use crate::value::Value;
 
@@ -55,11 +54,7 @@ impl<'c> Parts<'c> {
     /// Whether every row that is wanted has this column; and if `not_null`, something in it.
     pub(super) fn require(&self, source: &Source, not_null: bool) -> bool {
         let is_there = |part: &Part<'_>| part.needs.as_ref() == Some(source);
-        let has_value = |part: &Part<'_>| {
-            let ruled_out = matches!(part.bound, Bound::NotNull);
-            is_there(part) && part.not_null || ruled_out && part.source.as_ref() == Some(source)
-        };
-        self.list.iter().any(is_there) && (!not_null || self.list.iter().any(has_value))
+        self.list.iter().any(|part| is_there(part) && (part.not_null || !not_null))
     }
 
     /// Whether a column has one and the same value in all rows that are wanted.
@@ -201,10 +196,7 @@ impl<'c> Part<'c> {
             Condition::BeginsWith(path, start) => (path, Bound::BeginsWith(start), true),
             Condition::Contains(path, _) => (path, Bound::None, true),
             Condition::Has(path) => (path, Bound::None, false),
-            Condition::Not(inner) => match &**inner {
-                Condition::IsNull(path) => return Part::not_null(condition, path, table),
-                _ => return Part::opaque(condition),
-            },
+            Condition::HasValue(path) => (path, Bound::NotNull, true),
             Condition::IsFresh(column)
             | Condition::IsStale(column)
             | Condition::WrittenAt(column, _, _) => {
@@ -222,15 +214,6 @@ impl<'c> Part<'c> {
 
     fn opaque(condition: &'c Condition) -> Self {
         Part { condition, source: None, bound: Bound::None, needs: None, not_null: false }
-    }
-
-    /// It is not null, if it is there at all.
-    fn not_null(condition: &'c Condition, path: &Path, table: &TableState) -> Self {
-        let (source, steps) = find(path, table);
-        if !steps.is_empty() {
-            return Part::opaque(condition);
-        }
-        Part { source: Some(source), bound: Bound::NotNull, ..Part::opaque(condition) }
     }
 }
 
@@ -355,7 +338,7 @@ impl Parts<'_> {
             let Some((_, field)) = field.next() else { return false };
             match part.condition {
                 Condition::Has(_) => true,
-                Condition::Not(_) => field.nulls() == Nulls::NotAllowed,
+                Condition::HasValue(_) => field.nulls() == Nulls::NotAllowed,
                 _ => false,
             }
         };

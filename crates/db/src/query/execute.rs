@@ -180,14 +180,12 @@ impl<'q> Execution<'q> {
         if is_known {
             return Ok(whole());
         }
-        let and = |conditions: [Condition; 2]| {
-            let all = filter.cloned().into_iter().chain(conditions);
-            Some(Condition::All(all.collect()))
+        let and = |condition: Condition| match filter {
+            Some(filter) => Some(Condition::All(vec![filter.clone(), condition])),
+            None => Some(condition),
         };
-        let has = Condition::Has(sort.field.clone());
-        let is_null = Condition::IsNull(sort.field.clone());
-        let with = and([has.clone(), is_null.clone().not()]);
-        let without = and([Condition::Any(vec![has.not(), is_null]), Condition::All(Vec::new())]);
+        let has_value = Condition::HasValue(sort.field.clone());
+        let (with, without) = (and(has_value.clone()), and(has_value.not()));
         let mut parts = vec![
             PartOfOrder { number: 0, filter: with },
             PartOfOrder { number: 1, filter: without },

@@ -150,9 +150,11 @@ impl<'q> Visitor<'q> {
             if self.next()?.is_break() {
                 return Ok(());
             }
+            let known = moment.as_of.is_none() && walk.passes(self.filter);
             let mut row = walk.row(table, source, moment, &place);
             let is_there = moment.as_of.is_none() || row.exists()?;
-            if is_there && self.passes(&mut row)? && visit(&mut row, &place.bytes)?.is_break() {
+            let passes = known || is_there && self.passes(&mut row)?;
+            if passes && visit(&mut row, &place.bytes)?.is_break() {
                 return Ok(());
             }
             let entries = row.into_entries();

@@ -118,10 +118,11 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// How many puts and deletes it makes, if none of its writes has to read the row first.
+    /// About how many puts and deletes it makes.
     fn operations(&self) -> usize {
+        let of = |write: &Prepared| write.families.len() + write.table.indexes.len();
         // One for the catalog.
-        self.writes.iter().map(|write| write.families.len()).sum::<usize>() + 1
+        self.writes.iter().map(of).sum::<usize>() + 1
     }
 }
 

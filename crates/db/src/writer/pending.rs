@@ -19,6 +19,8 @@ pub(crate) struct Pending<'s> {
     /// How many of the operations are in `by_key`, and in `in_order`.
     known: usize,
     ordered: usize,
+    /// About how many operations there will be.
+    expected: usize,
 }
 
 impl<'s> Pending<'s> {
@@ -31,6 +33,7 @@ impl<'s> Pending<'s> {
             in_order: BTreeMap::new(),
             known: 0,
             ordered: 0,
+            expected: operations,
         }
     }
 
@@ -70,6 +73,9 @@ impl<'s> Pending<'s> {
 
     /// The store as it will be, for reading by key alone.
     pub(crate) fn point_view(&mut self) -> &Self {
+        if self.by_key.is_empty() && self.batch.len() > self.known {
+            self.by_key.reserve(self.expected);
+        }
         for (_, key, value) in self.batch.iter().skip(self.known) {
             self.by_key.insert(key.clone(), value.cloned());
         }
