@@ -290,6 +290,8 @@ pub(crate) struct Loader<'r> {
     given: &'r [u16],
     /// Those that were read here.
     loaded: Vec<u16>,
+    /// Whether the row is known to be there, whatever was read of it.
+    is_known: bool,
     /// The encoded values of the key's fields, once they were asked for.
     key: Vec<u8>,
 }
@@ -313,7 +315,13 @@ impl<'r> Loader<'r> {
         entries: Entries,
         given: &'r [u16],
     ) -> Self {
-        Loader { source, table, place, moment, entries, given, loaded: Vec::new(), key: Vec::new() }
+        let (loaded, key) = (Vec::new(), Vec::new());
+        Loader { source, table, place, moment, entries, given, loaded, is_known: false, key }
+    }
+
+    /// A row that is known to be there.
+    pub(crate) fn known(self) -> Self {
+        Loader { is_known: true, ..self }
     }
 
     pub(crate) fn place(&self) -> &'r Place {
@@ -374,6 +382,9 @@ impl<'r> Loader<'r> {
 
     /// Whether the row is there.
     pub(crate) fn exists(&mut self) -> Result<bool> {
+        if self.is_known {
+            return Ok(true);
+        }
         for family in self.table.families().chain([LOOSE]) {
             if !self.entries.is_empty() {
                 return Ok(true);

@@ -303,7 +303,7 @@ impl Rows {
             return Ok(None);
         }
         let (table, source, filter) = (&*self.table, &*self.source, self.filter.as_ref());
-        while let Some(place) = self.walk.next(table, source, self.moment, filter)? {
+        while let Some(place) = self.walk.next(table, source, self.moment, filter, || Ok(()))? {
             let known = self.walk.passes(filter);
             let mut row = self.walk.row(table, source, self.moment, &place);
             let passes = match filter {

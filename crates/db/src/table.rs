@@ -389,14 +389,17 @@ impl Table {
     /// Answers a request for one table.
     pub(crate) fn answer(&self, request: &Request, response: &mut Response) -> Result<()> {
         let table = self.state()?;
-        let query = request.query(&table)?;
+        let mut query = request.query(&table)?;
+        if request.count {
+            query = needing(&query, None);
+        }
+        if request.explain {
+            response.explanation.push(self.explain(&query)?);
+        }
         if request.count {
             let count = self.count(&query)?;
             response.count = Some(response.count.unwrap_or(0) + count);
             return Ok(());
-        }
-        if request.explain {
-            response.explanation.push(self.explain(&query)?);
         }
         response.add_page(&table, self.query(&query)?)
     }

@@ -55,19 +55,22 @@ impl Walk {
     }
 
     /// The next row of which anything can be seen, unless the filter lets it not through at a first
-    /// look.
+    /// look. `check` is called for every entry that is passed over.
     pub(crate) fn next(
         &mut self,
         table: &TableState,
         source: &dyn Read,
         moment: Moment,
         filter: Option<&Compiled>,
+        mut check: impl FnMut() -> Result<()>,
     ) -> Result<Option<Place>> {
         self.passed = false;
         loop {
             self.entries.clear();
             let place = match self.streams.as_slice() {
-                [stream] if stream.is_simple() => self.next_of_one(table, moment, filter)?,
+                [stream] if stream.is_simple() => {
+                    self.next_of_one(table, moment, filter, &mut check)?
+                }
                 _ => self.next_of_many(table, moment)?,
             };
             match place {
@@ -75,7 +78,7 @@ impl Walk {
                 Some(place) if moment.as_of.is_some() || !self.entries.is_empty() => {
                     return Ok(Some(Place { shard: table.shard(&place), bytes: place }));
                 }
-                Some(_) => {}
+                Some(_) => check()?,
                 None if self.next_stretch(table, source, moment)? => {}
                 None => return Ok(None),
             }
@@ -115,6 +118,7 @@ impl Walk {
         table: &TableState,
         moment: Moment,
         filter: Option<&Compiled>,
+        check: &mut impl FnMut() -> Result<()>,
     ) -> Result<Option<Bytes>> {
         let Some(stream) = self.streams.first_mut() else { return Ok(None) };
         let sieve = filter.and_then(|filter| Sieve::new(filter, stream.family));
@@ -124,6 +128,7 @@ impl Walk {
             if let Some(sieve) = &sieve {
                 let passes = sieve.passes(&value, seen_at);
                 if !passes.map_err(|problem| table.corrupt(problem))? {
+                    check()?;
                     continue;
                 }
             }

@@ -25,7 +25,7 @@ pub(super) struct Part<'c> {
     bound: Bound<'c>,
     /// The column that a row must have for it to be true.
     pub(super) needs: Option<Source>,
-    /// Whether it must not be null, either.
+    /// Whether the column that it is about is not null, if it is there.
     not_null: bool,
 }
 
@@ -303,6 +303,18 @@ fn whole(value: &Value) -> Option<i64> {
     }
 }
 
+/// Whether keys of a type are in the order of the values that conditions see; those that are
+/// rounded are so only where nothing is sorted within equals.
+fn keeps_order(of: &Type, is_last: bool) -> bool {
+    use Type as T;
+    match of {
+        T::UuidV1 | T::Geo2(_) | T::Geo3(_) | T::F32Exact | T::F64Exact => false,
+        T::Tuple(_) | T::List(_) => false,
+        T::Timestamp(TimeUnit::Nanoseconds) | T::U128 | T::I128 => is_last,
+        _ => true,
+    }
+}
+
 /// Whether rows in the order of some fields are in the order that is asked for; and if so, whether
 /// they have to be read backward.
 pub(super) fn follows<'s>(
@@ -325,6 +337,10 @@ pub(super) fn follows<'s>(
             return None;
         }
         wanted.next();
+        let is_last = wanted.peek().is_none();
+        if !keeps_order(field.field_type(), is_last) {
+            return None;
+        }
     }
     if wanted.peek().is_some() { None } else { Some(backward.unwrap_or(false)) }
 }

@@ -15,7 +15,7 @@ use crate::query::bounds::Parts;
 use crate::query::cursor::{Cursor, Position};
 use crate::query::interrupt::Interrupt;
 use crate::query::order::{Order, Sorted};
-use crate::query::plan::{Access, Plan, Question};
+use crate::query::plan::{Access, Plan, Question, no_plan};
 use crate::query::statistics::Statistics;
 use crate::query::visit::{Route, View, Visitor, threads};
 use crate::query::{Page, Query};
@@ -72,7 +72,7 @@ impl<'q> Execution<'q> {
         let source = store.snapshot()?;
         let moment = Moment { now: clock.now(), as_of: query.as_of };
         let order = Order::new(&query.sort, &table);
-        let interrupt = Interrupt::new(query, clock);
+        let interrupt = Interrupt::new(query, clock, moment.now);
         Ok(Execution { table, source, moment, query, order, ready, interrupt })
     }
 
@@ -124,6 +124,11 @@ impl<'q> Execution<'q> {
         let want = query.take.map(|take| take.saturating_add(1));
         let mut found: Vec<Found> = Vec::new();
         let mut parts = self.parts_of_order()?;
+        if let Some(name) = &query.plan
+            && !self.plan_names()?.contains(name)
+        {
+            return Err(no_plan(name));
+        }
         if query.backward {
             parts.reverse();
         }
@@ -196,6 +201,18 @@ impl<'q> Execution<'q> {
         Ok(parts)
     }
 
+    /// The plans that there are for any of the parts.
+    pub(super) fn plan_names(&self) -> Result<Vec<String>> {
+        let mut names = Vec::new();
+        for part in self.parts_of_order()? {
+            let plans = self.question(part.filter.as_ref()).plans()?;
+            names.extend(plans.into_iter().map(|plan| plan.name));
+        }
+        names.sort();
+        names.dedup();
+        Ok(names)
+    }
+
     /// Finds up to so many rows of a part.
     fn find(
         &self,
@@ -221,7 +238,8 @@ impl<'q> Execution<'q> {
         }
         let mut statistics = Statistics::new(self.view());
         let several = plans.len() > 1;
-        let name = self.query.plan.as_deref().filter(|_| several);
+        let name = self.query.plan.as_deref();
+        let name = name.filter(|name| several && plans.iter().any(|plan| plan.name == *name));
         let plan = question.choose(plans, name, &mut statistics)?;
         if !plan.ordered {
             return self.find_sorted(part, plan, position, want, selection, found, done);
@@ -281,10 +299,11 @@ impl<'q> Execution<'q> {
             return Ok(0);
         }
         visitor.visit(&plan.access, &route, &mut |row, key| {
+            let known = row.known_row(selection)?;
             memory.take(row.size())?;
             let position = Position::Found { index, key: bytes::Bytes::copy_from_slice(key) };
             let cursor = Cursor { part: part.number, position };
-            found.push(Found { row: row.known_row(selection)?, cursor });
+            found.push(Found { row: known, cursor });
             if let Some(left) = &mut left {
                 *left -= 1;
             }

@@ -66,12 +66,7 @@ impl Execution<'_> {
         let mut done = Vec::new();
         self.page_explained(&mut done)?;
         let parts = done.iter().map(|done| self.explain_part(done)).collect();
-        let plans = self.question(self.query.filter.as_ref()).plans()?;
-        let mut plans: Vec<String> = plans.into_iter().map(|plan| plan.name).collect();
-        plans.extend(done.into_iter().map(|done| done.plan.name));
-        plans.sort();
-        plans.dedup();
-        Ok(Explanation { parts, plans })
+        Ok(Explanation { parts, plans: self.plan_names()? })
     }
 
     fn explain_part(&self, done: &Done) -> ExplainedPart {

@@ -54,8 +54,9 @@ pub(super) struct Interrupt {
 }
 
 impl Interrupt {
-    pub(super) fn new(query: &Query, clock: &Arc<dyn Clock>) -> Self {
-        let deadline = query.timeout.map(|timeout| clock.now() + timeout);
+    /// For a query that began at a time.
+    pub(super) fn new(query: &Query, clock: &Arc<dyn Clock>, began: Timestamp) -> Self {
+        let deadline = query.timeout.map(|timeout| began + timeout);
         Interrupt { clock: clock.clone(), deadline, cancel: query.cancel.clone(), rows: 0 }
     }
 

@@ -291,8 +291,8 @@ impl Query {
         self
     }
 
-    /// With one of the ways that [`Explanation::plans`] lists, whatever it costs. For tests, and to
-    /// see what the planner spared.
+    /// With one of the ways that [`Explanation::plans`] lists, whatever it costs, in those parts of
+    /// the query that have it. For tests, and to see what the planner spared.
     ///
     /// ```
     /// stonecrop::Query::new().plan("scan");

@@ -81,6 +81,10 @@ pub(super) struct Question<'q> {
     pub(super) as_of: bool,
 }
 
+pub(super) fn no_plan(name: &str) -> Error {
+    Error::Query { problem: format!("there is no plan {name:?} for it") }
+}
+
 impl Question<'_> {
     /// All ways that give the right rows.
     pub(super) fn plans(&self) -> Result<Vec<Plan>> {
@@ -94,7 +98,11 @@ impl Question<'_> {
                     Error::Index { index: name.to_owned(), problem }
                 };
                 if self.as_of {
-                    return Err(problem("its entries have no history; query without it"));
+                    return Err(Error::Query {
+                        problem: format!(
+                            "the index {name:?} has no history; ask without it, or without a time"
+                        ),
+                    });
                 }
                 let at = self.table.indexes.iter().position(|other| other.id == index.id);
                 let at = at.filter(|at| self.is_ready(*at));
@@ -274,7 +282,7 @@ impl Question<'_> {
         }
         let filter = parts.without(&ranges.used);
         let ordered = unsorted || order.is_some();
-        let covered = self.is_covered(index, filter.as_ref(), ordered);
+        let covered = self.is_covered(index, filter.as_ref());
         let bound = ranges.is_bound();
         let list = match bound {
             true => ranges.list.into_iter().map(|(_, range)| range).collect(),
@@ -306,7 +314,7 @@ impl Question<'_> {
     }
 
     /// Whether an index has a copy of all that is asked for.
-    fn is_covered(&self, index: &IndexState, filter: Option<&Condition>, ordered: bool) -> bool {
+    fn is_covered(&self, index: &IndexState, filter: Option<&Condition>) -> bool {
         let Some(columns) = self.columns else { return false };
         let table = self.table;
         let has = |source: &Source| match source {
@@ -322,7 +330,8 @@ impl Question<'_> {
         let filter = filter.map(|filter| Compiled::new(filter, table));
         columns.iter().all(|name| has(&Source::new(table, name)))
             && filter.is_none_or(|filter| !filter.asks_existence() && filter.sources().all(has))
-            && (ordered || self.order.fields.iter().all(|field| has(&field.source)))
+            // Even where it has the order: rows after a cursor may have to be sorted.
+            && self.order.fields.iter().all(|field| has(&field.source))
     }
 
     /// The cheapest way, or the one that was asked for by name.
@@ -334,9 +343,7 @@ impl Question<'_> {
     ) -> Result<Plan> {
         if let Some(name) = name {
             let found = plans.iter().position(|plan| plan.name == name);
-            let found = found.ok_or_else(|| Error::Query {
-                problem: format!("there is no plan {name:?} for it"),
-            })?;
+            let found = found.ok_or_else(|| no_plan(name))?;
             return Ok(plans.swap_remove(found));
         }
         if let Some(at) = self.obvious(&plans) {

@@ -146,7 +146,10 @@ impl<'q> Visitor<'q> {
             stretches.reverse();
         }
         let mut walk = Walk::new(families_for(table, self.filter), stretches, direction);
-        while let Some(place) = walk.next(table, source, moment, self.filter)? {
+        let filter = self.filter;
+        while let Some(place) =
+            walk.next(table, source, moment, filter, || self.interrupt.check())?
+        {
             if self.next()?.is_break() {
                 return Ok(());
             }
@@ -191,6 +194,7 @@ impl<'q> Visitor<'q> {
             let mut merge = Merge::new(self.view, index, &range, route.backward)?;
             while let Some((shard, mut key, value)) = merge.next()? {
                 if index::gone_at(&value).is_none_or(|at| at <= moment.now) {
+                    self.interrupt.check()?;
                     continue;
                 }
                 if self.next()?.is_break() {
@@ -205,7 +209,9 @@ impl<'q> Visitor<'q> {
                         entries.push(table, family, name, entry, moment)?;
                     }
                 }
-                let mut row = Loader::with(source, table, &place, moment, entries, given);
+                // Only rows that are there have entries.
+                let row = Loader::with(source, table, &place, moment, entries, given);
+                let mut row = row.known();
                 key.advance(PLACE);
                 if self.passes(&mut row)? && visit(&mut row, &key)?.is_break() {
                     return Ok(());

@@ -16,6 +16,7 @@ mod indexes;
 mod limits;
 mod linearizable;
 mod model;
+mod queries;
 mod retention;
 mod scans;
 mod writes;
