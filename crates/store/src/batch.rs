@@ -99,7 +99,20 @@ impl Batch {
     /// assert_eq!(batch.iter().next(), Some((3, &"key".into(), None)));
     /// ```
     pub fn iter(&self) -> impl Iterator<Item = (u8, &Bytes, Option<&Bytes>)> {
-        self.operations.iter().map(|operation| {
+        self.iter_after(0)
+    }
+
+    /// The operations after the first `count`, without a look at these.
+    ///
+    /// ```
+    /// let mut batch = stonecrop_store::Batch::new();
+    /// batch.put(0, "a", "1");
+    /// batch.delete(0, "b");
+    /// assert_eq!(batch.iter_after(1).count(), 1);
+    /// assert_eq!(batch.iter_after(3).count(), 0);
+    /// ```
+    pub fn iter_after(&self, count: usize) -> impl Iterator<Item = (u8, &Bytes, Option<&Bytes>)> {
+        self.operations.iter().skip(count).map(|operation| {
             let Operation { shard, key, value } = operation;
             (*shard, key, value.as_ref())
         })

@@ -68,7 +68,7 @@ impl<'s> Pending<'s> {
         &self,
         len: usize,
     ) -> impl Iterator<Item = (u8, &Bytes, Option<&Bytes>)> {
-        self.batch.iter().skip(len)
+        self.batch.iter_after(len)
     }
 
     /// The store as it will be, for reading by key alone.
@@ -76,7 +76,7 @@ impl<'s> Pending<'s> {
         if self.by_key.is_empty() && self.batch.len() > self.known {
             self.by_key.reserve(self.expected);
         }
-        for (_, key, value) in self.batch.iter().skip(self.known) {
+        for (_, key, value) in self.batch.iter_after(self.known) {
             self.by_key.insert(key.clone(), value.cloned());
         }
         self.known = self.batch.len();
@@ -85,7 +85,7 @@ impl<'s> Pending<'s> {
 
     /// The store as it will be.
     pub(crate) fn view(&mut self) -> &Self {
-        for (shard, key, value) in self.batch.iter().skip(self.ordered) {
+        for (shard, key, value) in self.batch.iter_after(self.ordered) {
             self.in_order.insert((shard, key.clone()), value.cloned());
         }
         self.ordered = self.batch.len();

@@ -80,7 +80,7 @@ fn a_query_gives_up_when_it_is_told_to() {
 
 #[test]
 fn a_query_from_another_thread_is_cancelled_while_it_runs() {
-    let table = table(20_000);
+    let table = table(200_000);
     let cancel = Cancel::new();
     let query = Query::new().filter(Condition::lt("n", -1)).plan("scan").cancelled_by(&cancel);
     std::thread::scope(|scope| {
