@@ -91,24 +91,14 @@ impl Batch {
         self.operations.truncate(len);
     }
 
-    /// The shard, the key and the value of each, in their order; a delete has no value.
-    ///
-    /// ```
-    /// let mut batch = stonecrop_store::Batch::new();
-    /// batch.delete(3, "key");
-    /// assert_eq!(batch.iter().next(), Some((3, &"key".into(), None)));
-    /// ```
-    pub fn iter(&self) -> impl Iterator<Item = (u8, &Bytes, Option<&Bytes>)> {
-        self.iter_after(0)
-    }
-
-    /// The operations after the first `count`, without a look at these.
+    /// The shard, the key and the value of each but the first `count`, in their order; a delete has
+    /// no value.
     ///
     /// ```
     /// let mut batch = stonecrop_store::Batch::new();
     /// batch.put(0, "a", "1");
-    /// batch.delete(0, "b");
-    /// assert_eq!(batch.iter_after(1).count(), 1);
+    /// batch.delete(3, "b");
+    /// assert_eq!(batch.iter_after(1).next(), Some((3, &"b".into(), None)));
     /// assert_eq!(batch.iter_after(3).count(), 0);
     /// ```
     pub fn iter_after(&self, count: usize) -> impl Iterator<Item = (u8, &Bytes, Option<&Bytes>)> {
