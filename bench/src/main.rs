@@ -1,12 +1,19 @@
 //! Runs the benchmarks several times and writes what they say into `docs/`.
 
+mod datum;
 mod db;
+mod engine;
+mod figures;
+mod folders;
 mod goal;
 mod keys;
 mod machine;
 mod number;
 mod page;
 mod plot;
+mod queries;
+mod sqlite;
+mod timer;
 
 use std::path::{Path, PathBuf};
 
@@ -49,6 +56,8 @@ enum Part {
     Keys,
     /// The database
     Db,
+    /// Its queries
+    Queries,
 }
 
 fn main() -> Result<()> {
@@ -63,12 +72,18 @@ fn main() -> Result<()> {
                     false => keys::run(&target.join("criterion/passes"), &docs, passes)?,
                 }
             }
+            // Beside the program, because /tmp is in memory on some machines.
+            let directory = target.join("databases");
             if wants(Part::Db) {
-                // Beside the program, because /tmp is in memory on some machines.
-                let directory = target.join("databases");
                 match quick {
                     true => db::quick(&directory)?,
                     false => db::run(&directory, &docs, passes)?,
+                }
+            }
+            if wants(Part::Queries) {
+                match quick {
+                    true => queries::quick(&directory)?,
+                    false => queries::run(&directory, &docs, passes)?,
                 }
             }
         }

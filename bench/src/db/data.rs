@@ -1,8 +1,7 @@
 //! The rows that every database holds: those of a table that is filled from two sources, each with
 //! five columns and a clock of its own.
 
-use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
-use stonecrop::Value;
+use crate::datum::{Datum, one_of, random};
 
 /// The columns of the first source.
 pub(crate) const CRM: [&str; 5] = ["name", "email", "status", "score", "visits"];
@@ -13,36 +12,6 @@ pub(crate) const BILLING: [&str; 5] = ["plan", "country", "note", "balance", "re
 pub(crate) const SCORE: &str = "score";
 /// The rows of a tenant, and of a batch.
 pub(crate) const TENANT_ROWS: usize = 1_000;
-/// How long what a source says is fresh.
-pub(crate) const TTL_SECONDS: u32 = 3_600;
-
-/// The value of a column.
-#[derive(Debug)]
-pub(crate) enum Datum {
-    Text(String),
-    Int(i64),
-    Float(f64),
-}
-
-impl From<&Datum> for Value {
-    fn from(datum: &Datum) -> Self {
-        match datum {
-            Datum::Text(text) => text.as_str().into(),
-            Datum::Int(number) => (*number).into(),
-            Datum::Float(number) => (*number).into(),
-        }
-    }
-}
-
-impl ToSql for Datum {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match self {
-            Datum::Text(text) => ValueRef::Text(text.as_bytes()),
-            Datum::Int(number) => ValueRef::Integer(*number),
-            Datum::Float(number) => ValueRef::Real(*number),
-        }))
-    }
-}
 
 /// A row, with what its second source said first and what it says when it is asked again.
 #[derive(Debug)]
@@ -126,16 +95,4 @@ fn billing(bits: u64) -> [Datum; 5] {
         Datum::Float((bits >> 11) as f64 / 1e9),
         Datum::Int(1_800_000_000 + (bits >> 33) as i64),
     ]
-}
-
-fn one_of<'a>(choices: &[&'a str], bits: u64) -> &'a str {
-    choices.get(bits as usize % choices.len()).copied().unwrap_or_default()
-}
-
-/// Splitmix64: the same number for the same seed.
-pub(crate) fn random(seed: u64) -> u64 {
-    let mut bits = seed.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    bits ^ (bits >> 31)
 }

@@ -2,12 +2,11 @@
 
 use anyhow::Result;
 
-use crate::db::figures::{Figures, Measure, Name};
-use crate::db::table::amount;
+use crate::db::measure::Measure;
+use crate::figures::{Figures, Name, at_least, at_most, compare};
 use crate::goal::Goal;
-use crate::number::times;
 
-pub(crate) fn goals(figures: &Figures) -> Result<Vec<Goal>> {
+pub(crate) fn goals(figures: &Figures<Measure>) -> Result<Vec<Goal>> {
     use Measure::*;
     let mut goals = Vec::new();
     let rivals = [
@@ -32,14 +31,14 @@ pub(crate) fn goals(figures: &Figures) -> Result<Vec<Goal>> {
         (ReadTenant, "scan of a partition"),
     ];
     for (measure, what) in limits {
-        goals.push(overhead(figures, measure, what)?);
+        goals.push(at_most(figures, measure, what, 1.3)?);
     }
     Ok(goals)
 }
 
 /// Writers share a sync, so 32 threads can't be more than 32 times as fast as one. A ratio above
 /// that says that the disk was slower while the one was measured, and proves nothing.
-fn group_commit(figures: &Figures) -> Result<Goal> {
+fn group_commit(figures: &Figures<Measure>) -> Result<Goal> {
     let measure = Measure::WriteThirtyTwoThreads;
     let many = figures.get(measure, Name::Stonecrop)?;
     let one = figures.get(Measure::WriteOneThread, Name::Stonecrop)?;
@@ -50,32 +49,4 @@ fn group_commit(figures: &Figures) -> Result<Goal> {
         figures: format!("{}{doubt}", compare(measure, many, one)),
         met: possible && many / one >= 10.0,
     })
-}
-
-/// At least so many times SQLite's rate.
-fn at_least(figures: &Figures, measure: Measure, what: &str, factor: f64) -> Result<Goal> {
-    let ours = figures.get(measure, Name::Stonecrop)?;
-    let theirs = figures.get(measure, Name::Sqlite)?;
-    Ok(Goal {
-        text: format!("{what} at least {factor}× as fast as SQLite"),
-        figures: compare(measure, ours, theirs),
-        met: ours / theirs >= factor,
-    })
-}
-
-/// At most 1.3 times the time of the engine below.
-fn overhead(figures: &Figures, measure: Measure, what: &str) -> Result<Goal> {
-    let ours = figures.get(measure, Name::Stonecrop)?;
-    let limit = figures.get(measure, Name::Fjall)?;
-    let (a, b) = (amount(measure, ours), amount(measure, limit));
-    Ok(Goal {
-        text: format!("{what} in at most 1.3× of fjall's own time"),
-        figures: format!("{a} to {b} a second: {}", times(limit / ours)),
-        met: limit / ours <= 1.3,
-    })
-}
-
-fn compare(measure: Measure, ours: f64, theirs: f64) -> String {
-    let (a, b) = (amount(measure, ours), amount(measure, theirs));
-    format!("{a} to {b} a second: {}", times(ours / theirs))
 }

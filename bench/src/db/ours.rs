@@ -7,8 +7,9 @@ use std::time::Duration;
 use anyhow::{Result, anyhow};
 use stonecrop::{Condition, Database, Family, Rows, Scan, Table, TableSchema, Write};
 
+use crate::datum::TTL_SECONDS;
 use crate::db::contender::{Contender, RowWriter, Wanted};
-use crate::db::data::{BILLING, CRM, Data, Row, SCORE, TTL_SECONDS, Tenant};
+use crate::db::data::{BILLING, CRM, Data, Row, SCORE, Tenant};
 
 /// With the options that everybody gets: synced, one shard, a cache of 256 MiB.
 pub(crate) struct Ours<'d> {

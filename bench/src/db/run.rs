@@ -2,16 +2,19 @@
 //! of the machine hits them alike.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Result, anyhow, ensure};
 
 use crate::db::contender::{Contender, RowWriter, Wanted};
 use crate::db::data::{Data, TENANT_ROWS};
-use crate::db::figures::{Figures, Measure, Name};
+use crate::db::measure::Measure;
 use crate::db::ours::Ours;
 use crate::db::raw_fjall::RawFjall;
 use crate::db::sqlite::{Sqlite, Writers};
+use crate::figures::{Figures, Name};
+use crate::folders::folders;
+use crate::timer::{now, timed};
 
 /// How much is done.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +31,7 @@ struct Size {
 }
 
 /// Measures everything so many times, each time in new files.
-pub(crate) fn passes(directory: &Path, passes: u32) -> Result<Figures> {
+pub(crate) fn passes(directory: &Path, passes: u32) -> Result<Figures<Measure>> {
     let size = Size {
         tenants: 300,
         rounds: 5,
@@ -46,7 +49,7 @@ pub(crate) fn passes(directory: &Path, passes: u32) -> Result<Figures> {
 }
 
 /// Measures everything once, with too few rows to mean anything.
-pub(crate) fn quick(directory: &Path) -> Result<Figures> {
+pub(crate) fn quick(directory: &Path) -> Result<Figures<Measure>> {
     let writing = Duration::from_millis(50);
     let size = Size { tenants: 5, rounds: 1, reads: 1_000, partitions: 5, writing };
     let mut figures = Figures::default();
@@ -54,16 +57,11 @@ pub(crate) fn quick(directory: &Path) -> Result<Figures> {
     Ok(figures)
 }
 
-fn pass(directory: &Path, data: &Data, size: Size, figures: &mut Figures) -> Result<()> {
-    std::fs::create_dir_all(directory)?;
-    let folder = tempfile::tempdir_in(directory)?;
-    let place = |name: &str| {
-        let place = folder.path().join(name);
-        std::fs::create_dir(&place).map(|()| place)
-    };
-    let ours = Ours::open(&place("stonecrop")?, data)?;
-    let sqlite = Sqlite::open(&place("sqlite")?, data)?;
-    let fjall = RawFjall::open(&place("fjall")?, data)?;
+fn pass(directory: &Path, data: &Data, size: Size, figures: &mut Figures<Measure>) -> Result<()> {
+    let (_folder, [ours, sqlite, fjall]) = folders(directory, ["stonecrop", "sqlite", "fjall"])?;
+    let ours = Ours::open(&ours, data)?;
+    let sqlite = Sqlite::open(&sqlite, data)?;
+    let fjall = RawFjall::open(&fjall, data)?;
     let contenders: [(Name, &dyn Contender); 3] =
         [(Name::Stonecrop, &ours), (Name::Sqlite, &sqlite), (Name::Fjall, &fjall)];
     let mut pass = Pass { data, size, figures };
@@ -85,7 +83,7 @@ fn pass(directory: &Path, data: &Data, size: Size, figures: &mut Figures) -> Res
 struct Pass<'p> {
     data: &'p Data,
     size: Size,
-    figures: &'p mut Figures,
+    figures: &'p mut Figures<Measure>,
 }
 
 impl Pass<'_> {
@@ -197,16 +195,4 @@ impl Pass<'_> {
         })?;
         Ok(written as f64 / seconds)
     }
-}
-
-/// How many seconds something takes, and what comes of it.
-fn timed<T>(act: impl FnOnce() -> Result<T>) -> Result<(f64, T)> {
-    let start = now();
-    let result = act()?;
-    Ok((start.elapsed().as_secs_f64(), result))
-}
-
-#[expect(clippy::disallowed_methods, reason = "a benchmark has to look at the clock")]
-fn now() -> Instant {
-    Instant::now()
 }

@@ -1,17 +1,14 @@
 //! SQLite: one table, its rows in the order of the primary key, prepared statements.
 
-use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use anyhow::{Result, anyhow};
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Rows, Statement, ToSql, params};
-use stonecrop::{Clock, SystemClock};
+use rusqlite::{Connection, Statement, ToSql, params};
 
 use crate::db::contender::{Contender, RowWriter, Wanted};
-use crate::db::data::{BILLING, CRM, Data, Row, TTL_SECONDS, Tenant};
+use crate::db::data::{BILLING, CRM, Data, Row, Tenant};
+use crate::sqlite::{clock, compact, connect, count};
 
 /// Whether threads that write share a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,16 +52,6 @@ impl<'d> Sqlite<'d> {
         let [first, _] = &self.connections;
         lock(first)
     }
-}
-
-fn connect(file: &Path) -> Result<Connection> {
-    let connection = Connection::open(file)?;
-    connection.busy_timeout(Duration::from_secs(60))?;
-    // The cache is in KiB where it is negative.
-    connection.execute_batch(
-        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -262144;",
-    )?;
-    Ok(connection)
 }
 
 fn lock(connection: &Mutex<Connection>) -> MutexGuard<'_, Connection> {
@@ -123,7 +110,7 @@ impl Contender for Sqlite<'_> {
     }
 
     fn compact(&self) -> Result<u64> {
-        self.connection().execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);")?;
+        compact(&self.connection())?;
         Ok(std::fs::metadata(&self.file)?.len())
     }
 
@@ -205,31 +192,4 @@ fn refresh(update: &mut Statement<'_>, tenant: &Tenant, row: &Row) -> Result<()>
     let values: [&dyn ToSql; 9] = [&tenant.name, &id, a, b, c, d, e, &written_at, &fresh_until];
     update.execute(&values[..])?;
     Ok(())
-}
-
-/// When a row is written and until when it is fresh.
-fn clock() -> [i64; 2] {
-    let now = SystemClock.now();
-    let fresh_until = now + Duration::from_secs(TTL_SECONDS.into());
-    [now, fresh_until].map(|time| time.as_micros())
-}
-
-/// Looks at every value where SQLite holds it; text is checked to be UTF-8 and not copied.
-fn count(mut rows: Rows<'_>) -> Result<usize> {
-    let columns = rows.as_ref().map_or(0, Statement::column_count);
-    let mut found = 0;
-    while let Some(row) = rows.next()? {
-        for column in 0..columns {
-            match row.get_ref(column)? {
-                ValueRef::Text(text) => {
-                    black_box(std::str::from_utf8(text)?);
-                }
-                other => {
-                    black_box(other);
-                }
-            }
-        }
-        found += 1;
-    }
-    Ok(found)
 }

@@ -5,12 +5,12 @@ use anyhow::Result;
 use stonecrop_bench::{CASES, CODECS, MEMCPY, Operation};
 
 use crate::keys::samples::Samples;
-use crate::plot::{Chart, Group};
+use crate::plot::{Bars, Group};
 
 /// In the order of [`CODECS`], and different from each other for the colour-blind too.
 const COLOURS: [&str; 5] = ["#00795a", "#8ccfb8", "#cc79a7", "#e69f00", "#56a5dc"];
 
-pub(crate) fn chart(samples: &Samples) -> Result<Chart> {
+pub(crate) fn chart(samples: &Samples) -> Result<Bars> {
     let mut groups = Vec::new();
     for case in CASES {
         let mut ratios = Vec::new();
@@ -21,7 +21,7 @@ pub(crate) fn chart(samples: &Samples) -> Result<Chart> {
         }
         groups.push(Group { label: case.title, ratios });
     }
-    Ok(Chart {
+    Ok(Bars {
         title: "Encoding and decoding keys",
         subtitle: "Time as a multiple of copying the same bytes; less is better; the scale is \
                    logarithmic",

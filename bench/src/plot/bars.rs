@@ -1,13 +1,12 @@
-//! Plots of the report: groups of bars, each as long as a figure is a multiple of another, on a
-//! logarithmic scale.
+//! Groups of bars, each as long as a figure is a multiple of another, on a logarithmic scale.
 
 use std::fmt::Write;
 
 use anyhow::Result;
 
 use crate::number::times;
+use crate::plot::svg::{Picture, WIDTH, text};
 
-const WIDTH: f64 = 1080.0;
 const GAP: f64 = 30.0;
 /// The room right of the axis for the number at the longest bar.
 const NUMBER: f64 = 42.0;
@@ -17,7 +16,7 @@ const BAR_STEP: f64 = 15.0;
 const GROUP_GAP: f64 = 16.0;
 
 /// What is plotted.
-pub(crate) struct Chart {
+pub(crate) struct Bars {
     pub(crate) title: &'static str,
     pub(crate) subtitle: &'static str,
     /// What the bars are multiples of.
@@ -46,7 +45,7 @@ impl Group {
     }
 }
 
-impl Chart {
+impl Bars {
     /// The whole picture.
     pub(crate) fn svg(&self) -> Result<String> {
         let tops: Vec<f64> = self
@@ -61,21 +60,9 @@ impl Chart {
         let last = tops.last().zip(self.groups.last());
         let bottom = last.map_or(TOP, |(top, group)| top + group.height());
         let axis = Axis::around(self);
-        let mut svg = String::new();
-        write!(
-            svg,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {:.0}\" role=\"img\" \
-             font-family=\"system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif\" font-size=\"12\" \
-             fill=\"#1f2933\">\n\
-             <title>{}, as a multiple of {}</title>\n\
-             <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
-            bottom + 34.0,
-            self.title,
-            self.unit
-        )?;
-        text(&mut svg, 20.0, 32.0, "font-size=\"18\" font-weight=\"600\"", self.title)?;
-        text(&mut svg, 20.0, 52.0, "fill=\"#52606d\"", self.subtitle)?;
-        self.legend(&mut svg)?;
+        let what = format!("{}, as a multiple of {}", self.title, self.unit);
+        let picture = Picture { title: self.title, subtitle: self.subtitle, what: &what };
+        let mut svg = picture.begin(bottom + 34.0, &self.series)?;
         for (panel, title) in self.panels.iter().enumerate() {
             let left = self.labels + panel as f64 * (axis.width + NUMBER + GAP);
             axis.draw(&mut svg, title, self.unit, left, bottom)?;
@@ -90,21 +77,6 @@ impl Chart {
         }
         svg.push_str("</svg>\n");
         Ok(svg)
-    }
-
-    fn legend(&self, svg: &mut String) -> Result<()> {
-        let mut x = WIDTH - 20.0;
-        for (name, colour) in self.series.iter().rev() {
-            x -= 7.3 * name.len() as f64;
-            text(svg, x, 31.0, "", name)?;
-            x -= 18.0;
-            writeln!(
-                svg,
-                "<rect x=\"{x:.1}\" y=\"21\" width=\"12\" height=\"12\" rx=\"2\" fill=\"{colour}\"/>"
-            )?;
-            x -= 16.0;
-        }
-        Ok(())
     }
 
     fn bars(
@@ -144,7 +116,7 @@ struct Axis {
 
 impl Axis {
     /// From the shortest bar to the longest, in half decades.
-    fn around(chart: &Chart) -> Self {
+    fn around(chart: &Bars) -> Self {
         let panels = chart.panels.len() as f64;
         let width = (WIDTH - chart.labels - GAP * (panels - 1.0)) / panels - NUMBER;
         let mut axis = Axis { width, first: -0.5, last: 1.0 };
@@ -198,9 +170,4 @@ fn one_digit(power: f64) -> String {
     let digit = if power.fract() == 0.0 { 1.0 } else { 3.0 };
     let places = if decade < 1.0 { -power.floor() as usize } else { 0 };
     format!("{:.places$}", digit * decade)
-}
-
-fn text(svg: &mut String, x: f64, y: f64, style: &str, content: &str) -> Result<()> {
-    writeln!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" {style}>{content}</text>")?;
-    Ok(())
 }
