@@ -157,6 +157,7 @@ impl Execution<'_> {
             Access::Index { at, .. } => {
                 let index = self.table.indexes.get(*at);
                 plan.filter.is_none()
+                    && plan.among.is_none()
                     && index.is_some_and(|index| self.ends_with(index, &filter, column))
             }
             _ => false,

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use stonecrop_keys::Nulls;
 use stonecrop_store::{Read, Store};
 
@@ -15,9 +16,9 @@ use crate::query::bounds::Parts;
 use crate::query::cursor::{Cursor, Position};
 use crate::query::interrupt::Interrupt;
 use crate::query::order::{Order, Sorted};
-use crate::query::plan::{Access, Plan, Question, no_plan};
+use crate::query::plan::{Access, Among, MOST_AMONG, Plan, Question, no_plan};
 use crate::query::statistics::Statistics;
-use crate::query::visit::{Route, View, Visitor, threads};
+use crate::query::visit::{Places, Route, View, Visitor, threads};
 use crate::query::{Page, Query};
 use crate::read::{Loader, Moment, Selection, Source};
 use crate::row::Row;
@@ -93,7 +94,7 @@ impl<'q> Execution<'q> {
         budget: Option<u64>,
     ) -> Visitor<'v> {
         let interrupt = self.interrupt.clone();
-        Visitor { view: self.view(), filter, interrupt, candidates: 0, budget }
+        Visitor { view: self.view(), filter, interrupt, among: None, candidates: 0, budget }
     }
 
     pub(super) fn question<'s>(&'s self, filter: Option<&'s Condition>) -> Question<'s> {
@@ -273,6 +274,22 @@ impl<'q> Execution<'q> {
         }
     }
 
+    /// The places that the rows of a plan must be among.
+    fn places(&self, plan: &Plan) -> Result<Option<Places>> {
+        let Some(Among { at, ranges, .. }) = plan.among.clone() else { return Ok(None) };
+        let mut places = Places::default();
+        let access = Access::Index { at, ranges, covered: true };
+        self.visitor(None, None).visit(&access, &Route::default(), &mut |row, _| {
+            if places.len() as u64 >= MOST_AMONG {
+                let problem = "too many rows are in the second index; use another plan".to_owned();
+                return Err(Error::Query { problem });
+            }
+            places.insert(Bytes::copy_from_slice(&row.place().bytes));
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(Some(places))
+    }
+
     /// Takes rows as they come; returns how many candidates that took.
     #[expect(clippy::too_many_arguments, reason = "one caller, and all of it is needed")]
     fn find_in_order(
@@ -295,13 +312,14 @@ impl<'q> Execution<'q> {
         let mut left = want;
         let mut memory = Memory::default();
         let mut visitor = self.visitor(filter.as_ref(), budget);
+        visitor.among = self.places(plan)?;
         if left == Some(0) {
             return Ok(0);
         }
         visitor.visit(&plan.access, &route, &mut |row, key| {
             let known = row.known_row(selection)?;
             memory.take(row.size())?;
-            let position = Position::Found { index, key: bytes::Bytes::copy_from_slice(key) };
+            let position = Position::Found { index, key: key.clone() };
             let cursor = Cursor { part: part.number, position };
             found.push(Found { row: known, cursor });
             if let Some(left) = &mut left {
@@ -363,6 +381,7 @@ impl<'q> Execution<'q> {
         let run = |segment: Option<(usize, usize)>| {
             let mut made = make();
             let mut visitor = self.visitor(filter, None);
+            visitor.among = self.places(plan)?;
             let route = Route { segment, ..Route::default() };
             visitor.visit(&plan.access, &route, &mut |row, _| {
                 step(&mut made, row)?;

@@ -101,7 +101,10 @@ impl Execution<'_> {
                 } else {
                     format!("{} {} of the index", list.len(), ranges(list.len()))
                 };
-                format!("walk over {part} {name}{way}, {rows}")
+                let among = plan.among.as_ref().and_then(|among| self.table.indexes.get(among.at));
+                let among =
+                    among.map(|index| format!(", only rows that are in {} too", index.name));
+                format!("walk over {part} {name}{way}{}, {rows}", among.unwrap_or_default())
             }
         }
     }

@@ -1,5 +1,7 @@
 //! The ways to find the rows of a query, and the choice of the cheapest.
 
+use std::collections::HashMap;
+
 use stonecrop_keys::{Field, KeyRange, Nulls};
 
 use crate::catalog::{Place, TableState};
@@ -17,6 +19,10 @@ use crate::schema::Placement;
 /// of an iterator, and to read one family of a row.
 const PASS: f64 = 0.25;
 const FETCH: f64 = 1.8;
+/// To pass one, and remember it.
+const REMEMBER: f64 = 0.4;
+/// How many rows are remembered, at most.
+pub(super) const MOST_AMONG: u64 = 1 << 20;
 /// How many of the rows are taken to pass one part of a filter, where nothing is known.
 const PASSING: f64 = 0.05;
 /// So many rows are a page: too few for it to matter how many there are behind them.
@@ -35,12 +41,22 @@ pub(super) enum Access {
     Index { at: usize, ranges: Vec<KeyRange>, covered: bool },
 }
 
+/// Only the rows that are in ranges of another index as well.
+#[derive(Clone, Debug)]
+pub(super) struct Among {
+    pub(super) at: usize,
+    pub(super) ranges: Vec<KeyRange>,
+    /// How many there are; none where nobody counted.
+    candidates: Option<u64>,
+}
+
 /// A way to find the rows of a query.
 #[derive(Debug)]
 pub(super) struct Plan {
     /// By which it can be asked for.
     pub(super) name: String,
     pub(super) access: Access,
+    pub(super) among: Option<Among>,
     /// Whether it finds the rows in the order that is asked for, and whether from the end.
     pub(super) ordered: bool,
     pub(super) backward: bool,
@@ -117,6 +133,8 @@ impl Question<'_> {
                 for (at, index) in indexes.filter(|(at, _)| self.is_ready(*at) && !self.as_of) {
                     plans.extend(self.index_plan(at, index, &parts, false));
                 }
+                let both = self.intersections(&plans, &parts);
+                plans.extend(both);
             }
         }
         Ok(plans)
@@ -192,6 +210,7 @@ impl Question<'_> {
         Some(Plan {
             name: name.to_owned(),
             access,
+            among: None,
             ordered: unsorted || (order.is_some() && single),
             backward: order.unwrap_or(false) && !unsorted,
             filter,
@@ -234,6 +253,7 @@ impl Question<'_> {
         Plan {
             name: "scan".to_owned(),
             access: Access::Everything,
+            among: None,
             ordered: unsorted || order.is_some(),
             backward: order.unwrap_or(false) && !unsorted,
             filter: self.filter.cloned(),
@@ -291,6 +311,7 @@ impl Question<'_> {
         Some(Plan {
             name: format!("index {}", index.name),
             access: Access::Index { at, ranges: list, covered },
+            among: None,
             ordered,
             backward: order.unwrap_or(false) && !unsorted,
             filter,
@@ -311,6 +332,38 @@ impl Question<'_> {
         ranges.list = narrowed.map(|range| (ranges.pinned.len(), range)).collect();
         ranges.pinned.extend(of_key.pinned);
         ranges.used.extend(of_key.used);
+    }
+
+    /// Of two indexes that see to different parts of the filter, the rows that are in both.
+    fn intersections(&self, plans: &[Plan], parts: &Parts<'_>) -> Vec<Plan> {
+        let mut both = Vec::new();
+        for plan in plans {
+            let Access::Index { at, ranges, covered } = &plan.access else { continue };
+            for other in plans.iter().filter(|other| other.bound) {
+                let Access::Index { at: among, ranges: of_other, .. } = &other.access else {
+                    continue;
+                };
+                let sees_to_more = other.used.iter().any(|part| plan.left.contains(part));
+                if !sees_to_more || among == at {
+                    continue;
+                }
+                let used: Vec<usize> = plan.used.iter().chain(&other.used).copied().collect();
+                let name = other.name.strip_prefix("index ").unwrap_or_default();
+                both.push(Plan {
+                    name: format!("{} among {name}", plan.name),
+                    access: Access::Index { at: *at, ranges: ranges.clone(), covered: *covered },
+                    among: Some(Among { at: *among, ranges: of_other.clone(), candidates: None }),
+                    filter: parts.without(&used),
+                    left: parts.others(&used),
+                    used,
+                    ordered: plan.ordered,
+                    backward: plan.backward,
+                    bound: plan.bound,
+                    candidates: None,
+                });
+            }
+        }
+        both
     }
 
     /// Whether an index has a copy of all that is asked for.
@@ -355,8 +408,20 @@ impl Question<'_> {
             let best = costs.fold(f64::INFINITY, f64::min);
             // Counting candidates may take a tenth of what the query itself takes.
             let enough = (best / 10.0 / PASS) as u64 + 100;
+            let mut counted: HashMap<usize, Option<u64>> = HashMap::new();
             for plan in plans.iter_mut().filter(|plan| plan.candidates.is_none()) {
-                plan.candidates = statistics.candidates(&plan.access, rows, enough)?;
+                plan.candidates = match (&plan.access, &plan.among) {
+                    // The indexes by themselves come before those among others.
+                    (Access::Index { at, .. }, Some(among)) => {
+                        let candidates = counted.get(&among.at).copied().flatten();
+                        plan.among = Some(Among { candidates, ..among.clone() });
+                        counted.get(at).copied().flatten()
+                    }
+                    (access, _) => statistics.candidates(access, rows, enough)?,
+                };
+                if let Access::Index { at, .. } = &plan.access {
+                    counted.insert(*at, plan.candidates);
+                }
             }
             let costs = plans.iter().map(|plan| self.cost(plan, &plans, rows));
             let best = costs.enumerate().min_by(|(_, a), (_, b)| a.total_cmp(b));
@@ -374,10 +439,12 @@ impl Question<'_> {
         let exact = |plan: &Plan| match &plan.access {
             Access::Points(_) => true,
             // Fewer entries than the table has rows, and all of what is asked for.
-            Access::Index { covered: true, .. } => plan.filter.is_none() && plan.bound,
+            Access::Index { covered: true, .. } => {
+                plan.filter.is_none() && plan.bound && plan.among.is_none()
+            }
             _ => {
                 let page = plan.ordered && self.take.is_some_and(|take| take <= PAGE);
-                plan.filter.is_none() && page
+                plan.filter.is_none() && plan.among.is_none() && page
             }
         };
         let each = |plan: &Plan| self.cost_of_one(plan);
@@ -397,7 +464,14 @@ impl Question<'_> {
             _ => candidates,
         };
         // It takes a while to begin with an iterator.
-        10.0 + touched * self.cost_of_one(plan)
+        let begin = 10.0;
+        let Some(among) = &plan.among else { return begin + touched * self.cost_of_one(plan) };
+        let others = among.candidates.map_or(rows as f64 * PASSING, |count| count as f64);
+        if others > MOST_AMONG as f64 {
+            return f64::INFINITY;
+        }
+        let in_both = touched * (others / rows.max(1) as f64).min(1.0);
+        2.0 * begin + others * REMEMBER + touched * PASS + in_both * self.cost_of_one(plan)
     }
 
     /// The part of a plan's candidates that pass its filter, going by how many candidates other
@@ -405,7 +479,7 @@ impl Question<'_> {
     fn passing(&self, plan: &Plan, plans: &[Plan], rows: u64) -> f64 {
         let mut passing = 1.0;
         let mut left: Vec<usize> = plan.left.clone();
-        for other in plans.iter().filter(|other| other.bound) {
+        for other in plans.iter().filter(|other| other.bound && other.among.is_none()) {
             let seen_to = other.used.iter().filter(|part| left.contains(part)).count();
             if seen_to > 0 && other.used.len() == seen_to {
                 left.retain(|part| !other.used.contains(part));

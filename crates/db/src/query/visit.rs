@@ -1,5 +1,6 @@
 //! Going over the candidates of a plan, one by one.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use bytes::{Buf, Bytes};
@@ -47,11 +48,16 @@ pub(super) struct Visitor<'q> {
     pub(super) view: View<'q>,
     pub(super) filter: Option<&'q Compiled>,
     pub(super) interrupt: Interrupt,
+    /// Only rows in these places, if there are any.
+    pub(super) among: Option<Places>,
     /// How many candidates were looked at.
     pub(super) candidates: u64,
     /// How many candidates may be looked at; beyond that it ends as if told to.
     pub(super) budget: Option<u64>,
 }
+
+/// Places of rows.
+pub(super) type Places = HashSet<Bytes, foldhash::fast::RandomState>;
 
 /// Told each row that is let through, and the key that it was found by, without the prefix of all.
 pub(super) type Visit<'v> = dyn FnMut(&mut Loader<'_>, &Bytes) -> Result<ControlFlow<()>> + 'v;
@@ -203,6 +209,9 @@ impl<'q> Visitor<'q> {
                 let corrupt = |problem| index.corrupt(table, problem);
                 let start = index::place_start(&key, &value).map_err(corrupt)?;
                 let place = Place { shard, bytes: key.slice(start..) };
+                if self.among.as_ref().is_some_and(|among| !among.contains(&place.bytes)) {
+                    continue;
+                }
                 if covered {
                     entries.clear();
                     for (family, name, entry) in index::copies(&value).map_err(corrupt)? {

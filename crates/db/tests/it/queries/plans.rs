@@ -148,17 +148,12 @@ fn explain_is_text_and_json() {
             "actual_rows": rows,
         })
     };
-    let leaf =
-        |field: &str, operator: &str| json!({"Condition": {"field": field, "operator": operator}});
+    let has_name = json!({"Condition": {"field": "name", "operator": "HasValue"}});
     let score = json!({"Condition": {"field": "score", "operator": "Ge", "value": {"Int": 5}}});
-    let and = |mut children: Vec<serde_json::Value>| {
-        children.insert(0, score.clone());
-        json!({"logical": "And", "children": children})
-    };
-    let not = |child: serde_json::Value| json!({"logical": "Not", "children": [child]});
-    let with = and(vec![leaf("name", "Exists"), not(leaf("name", "IsNull"))]);
-    let without = and(vec![json!({"logical": "Or", "children": [
-        not(leaf("name", "Exists")), leaf("name", "IsNull")]})]);
+    let and =
+        |child: serde_json::Value| json!({"logical": "And", "children": [score.clone(), child]});
+    let without = and(json!({"logical": "Not", "children": [has_name.clone()]}));
+    let with = and(has_name);
     assert_eq!(
         serde_json::to_value(&explanation).unwrap(),
         json!({
@@ -293,4 +288,24 @@ fn many_rows_are_sorted_counted_and_added_up_by_several_threads() {
     };
     assert_eq!(n(&page.rows), n(&forced.rows));
     assert!(n(&page.rows).len() == 30);
+}
+
+#[test]
+fn two_indexes_are_intersected_before_rows_are_read() {
+    let db = Database::memory();
+    let schema = TableSchema::new("accounts", "id u64", "").unwrap();
+    let schema = schema.family(Family::new("crm").column("owner").column("status").column("name"));
+    let schema = ["owner", "status"].into_iter().fold(schema, |schema, column| {
+        let index = Index::new(format!("by_{column}"), &format!("{column} i64")).unwrap();
+        schema.index(index)
+    });
+    let table = db.create_table(schema).unwrap();
+    let row = |id: i64| Write::put(id).set("owner", id % 20).set("status", id / 20 % 20);
+    table.write_all((0..40_000).map(|id| row(id).set("name", "x"))).unwrap();
+    let query = Query::new()
+        .filter(Condition::all([Condition::eq("owner", 3), Condition::eq("status", 7)]));
+    let part = table.explain(&query).unwrap().parts.remove(0);
+    assert_eq!((part.plan.as_str(), part.filter), ("index by_owner among by_status", None));
+    assert_eq!(part.actual_rows, 100);
+    assert!(part.access.contains("only rows that are in by_status too"), "{}", part.access);
 }
