@@ -14,7 +14,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::error::{Error, Result};
 use crate::index::backfill::Builder;
 use crate::index::check::{Report, check};
-use crate::query::{Request, Response};
+use crate::query::{Execution, Request, Response, ResponseRow};
 use crate::retention::Expiry;
 use crate::schema::TableSchema;
 use crate::table::Table;
@@ -360,12 +360,46 @@ impl Database {
                 }
                 (response.next, response.previous) = (None, None);
             }
-            _ => {
-                let problem = "prefixes: rows of several tables can't be sorted".to_owned();
-                return Err(Error::Query { problem });
+            names if request.count => {
+                for name in names {
+                    self.table(name)?.answer(request, &mut response)?;
+                }
             }
+            names => self.answer_sorted(names, request, &mut response)?,
         }
         Ok(response)
+    }
+
+    /// The first rows of several tables in one order; of equals the earlier table's come first.
+    fn answer_sorted(
+        &self,
+        names: &[String],
+        request: &Request,
+        response: &mut Response,
+    ) -> Result<()> {
+        let tables = names.iter().map(|name| self.table(name)?.state());
+        let tables = tables.collect::<Result<Vec<_>>>()?;
+        let queries = tables.iter().map(|table| request.query(table));
+        let queries = queries.collect::<Result<Vec<_>>>()?;
+        let mut found = Vec::new();
+        let mut orders = Vec::new();
+        for (table, query) in tables.iter().zip(&queries) {
+            let (store, clock) = (&*self.inner.store, &self.inner.clock);
+            let execution = Execution::new(table.clone(), store, clock, query)?;
+            if request.explain {
+                response.explanation.push(execution.explain()?);
+            }
+            let rows = execution.sorted_rows()?.into_iter();
+            found.extend(rows.map(|(row, values)| (table, row, values)));
+            orders.push(execution);
+        }
+        if let Some(order) = orders.first() {
+            found.sort_by(|(_, _, a), (_, _, b)| order.compare(a, b));
+        }
+        for (table, row, _) in found.into_iter().take(request.take.unwrap_or(usize::MAX)) {
+            response.rows.push(ResponseRow::new(table, row, request.columns.as_deref())?);
+        }
+        Ok(())
     }
 
     /// Makes every write so far survive a power cut.

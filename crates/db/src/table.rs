@@ -55,7 +55,7 @@ impl Table {
         &self.slot
     }
 
-    fn state(&self) -> Result<Arc<TableState>> {
+    pub(crate) fn state(&self) -> Result<Arc<TableState>> {
         self.slot.get().ok_or_else(|| no_table(&self.name))
     }
 
@@ -401,7 +401,7 @@ impl Table {
             response.count = Some(response.count.unwrap_or(0) + count);
             return Ok(());
         }
-        response.add_page(&table, self.query(&query)?)
+        response.add_page(&table, self.query(&query)?, request.columns.as_deref())
     }
 
     /// Deletes all rows at once. Their space is given back as compaction comes by.

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::query::bounds::Parts;
 use crate::query::cursor::{Cursor, Position};
 use crate::query::interrupt::Interrupt;
-use crate::query::order::{Order, Sorted};
+use crate::query::order::{Order, SortValue, Sorted};
 use crate::query::plan::{Access, Among, MOST_AMONG, Plan, Question, no_plan};
 use crate::query::statistics::Statistics;
 use crate::query::visit::{Places, Route, View, Visitor, threads};
@@ -113,6 +113,22 @@ impl<'q> Execution<'q> {
     /// The page that was asked for.
     pub(crate) fn page(&self) -> Result<Page> {
         self.page_explained(&mut Vec::new())
+    }
+
+    /// The rows of the page, each with what it is sorted by.
+    pub(crate) fn sorted_rows(&self) -> Result<Vec<(Row, Vec<SortValue>)>> {
+        let View { table, source, moment } = self.view();
+        let with_values = |row: Row| {
+            let place = table.place(row.key.values())?;
+            let values = self.order.values(&mut Loader::new(source, table, &place, moment))?;
+            Ok((row, values))
+        };
+        self.page()?.rows.into_iter().map(with_values).collect()
+    }
+
+    /// The order of two rows by what they are sorted by.
+    pub(crate) fn compare(&self, a: &[SortValue], b: &[SortValue]) -> Ordering {
+        self.order.compare_values(a, b)
     }
 
     /// The page, and what was done for it.

@@ -1,8 +1,6 @@
 //! Queries and their answers as JSON.
 
-use std::collections::BTreeMap;
-
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::catalog::TableState;
 use crate::clock::Timestamp;
@@ -41,8 +39,8 @@ use crate::value::Value;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Request {
-    /// The names of the tables. Rows of several come table by table; they can't be sorted, and have
-    /// no cursors.
+    /// The names of the tables. Rows of several are sorted as one, or come table by table where
+    /// there is no sort; they have no cursors.
     pub prefixes: Vec<String>,
     /// The columns that are returned; all of them without.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -133,8 +131,13 @@ pub struct Response {
 pub struct ResponseRow {
     /// The key: its value if it has one field, otherwise a list of them.
     pub row_key: serde_json::Value,
-    /// The columns by name.
-    pub columns: BTreeMap<String, ResponseCell>,
+    /// The columns with their names, in the order that they were asked for; an object in JSON.
+    #[serde(serialize_with = "object")]
+    pub columns: Vec<(String, ResponseCell)>,
+}
+
+fn object<S: Serializer>(columns: &[(String, ResponseCell)], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_map(columns.iter().map(|(name, cell)| (name, cell)))
 }
 
 /// A value of an answer.
@@ -194,7 +197,8 @@ impl Request {
 }
 
 impl ResponseRow {
-    pub(crate) fn new(table: &TableState, row: Row) -> Result<Self> {
+    /// A row with its columns in the order that they were asked for.
+    pub(crate) fn new(table: &TableState, row: Row, order: Option<&[String]>) -> Result<Self> {
         let key = table.key.values_to_json(row.key.values());
         let key: serde_json::Value =
             serde_json::from_str(&key).map_err(|error| table.corrupt(error.to_string()))?;
@@ -205,15 +209,24 @@ impl ResponseRow {
         let columns = row.columns.into_iter().map(|(name, cell)| {
             (name.to_string(), ResponseCell { value: cell.value, fresh: cell.fresh })
         });
-        Ok(ResponseRow { row_key, columns: columns.collect() })
+        let mut columns: Vec<_> = columns.collect();
+        if let Some(order) = order {
+            columns.sort_by_key(|(name, _)| order.iter().position(|other| other == name));
+        }
+        Ok(ResponseRow { row_key, columns })
     }
 }
 
 impl Response {
-    pub(crate) fn add_page(&mut self, table: &TableState, page: Page) -> Result<()> {
+    pub(crate) fn add_page(
+        &mut self,
+        table: &TableState,
+        page: Page,
+        order: Option<&[String]>,
+    ) -> Result<()> {
         (self.next, self.previous) = (page.next, page.previous);
         for row in page.rows {
-            self.rows.push(ResponseRow::new(table, row)?);
+            self.rows.push(ResponseRow::new(table, row, order)?);
         }
         Ok(())
     }

@@ -30,7 +30,7 @@ pub(super) struct OrderField {
 
 /// What a row has in a sort field.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum SortValue {
+pub(crate) enum SortValue {
     Value(Value),
     Null,
     Missing,

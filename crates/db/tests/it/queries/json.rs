@@ -50,7 +50,7 @@ fn the_request_of_the_design_gets_the_answer_of_the_design() {
     let name = r#""name":{"value":{"String":"Adam"},"fresh":true}"#;
     let email = r#""email":{"value":{"String":"..."},"fresh":true}"#;
     let score = r#""score":{"value":{"Int":42},"fresh":false}"#;
-    let columns = format!("{{{email},{name},{score}}}");
+    let columns = format!("{{{name},{email},{score}}}");
     assert_eq!(response, format!(r#"{{"rows":[{{"row_key":"acct_001","columns":{columns}}}]}}"#));
     let again = serde_json::to_value(&request).unwrap();
     assert_eq!(again, serde_json::from_str::<serde_json::Value>(SEED).unwrap());
@@ -165,12 +165,30 @@ fn several_tables_are_answered_one_after_the_other() {
         (json!({"prefixes": []}), "query: prefixes: name a table"),
         (json!({"prefixes": ["x"]}), "there is no table \"x\""),
         (
-            json!({"prefixes": ["accounts", "leads"],
-                "sort": [{"field": "name", "direction": "Asc"}]}),
-            "query: prefixes: rows of several tables can't be sorted",
+            json!({"prefixes": ["accounts", "leads"], "after": "x"}),
+            "query: rows of several tables have no cursors",
         ),
     ] {
         let request: Request = serde_json::from_value(request).unwrap();
         assert_eq!(fixture.db.query(&request).unwrap_err().to_string(), problem);
     }
+}
+
+#[test]
+fn rows_of_several_tables_are_sorted_as_one() {
+    let fixture = accounts();
+    let schema = TableSchema::new("leads", "id string", "").unwrap();
+    let leads = fixture.db.create_table(schema).unwrap();
+    let lead = |(id, name): (&'static str, &str)| Write::put(id).set("name", name).set("rank", 1);
+    leads.write_all([("l1", "Abe"), ("l2", "Ben"), ("l3", "Adam")].map(lead)).unwrap();
+    leads.write(Write::put("l4").set("rank", 2)).unwrap();
+    let sorted = |direction: &str, take: Option<usize>| {
+        let request = json!({"prefixes": ["accounts", "leads"], "columns": ["rank"], "take": take,
+            "sort": [{"field": "name", "direction": direction}]});
+        let answer = ask(&fixture, &request);
+        let rows = answer["rows"].as_array().unwrap().clone();
+        rows.iter().map(|row| row["row_key"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(sorted("Asc", None), ["l1", "acct_001", "l3", "l2", "acct_002", "l4"]);
+    assert_eq!(sorted("Desc", Some(2)), ["acct_002", "l2"]);
 }
