@@ -481,16 +481,17 @@ impl<'o> Top<'o> {
             return Ok(());
         }
         let sorted = sorted.detached();
-        self.memory.take(sorted.size())?;
+        self.memory.bytes += sorted.size();
         self.rows.push(sorted);
-        if self.rows.len() >= want.saturating_mul(2).max(512) {
+        let are_heavy = self.memory.bytes > MEMORY_BYTES / 2 && self.rows.len() > want;
+        if are_heavy || self.rows.len() >= want.saturating_mul(2).max(512) {
             let order = self.order;
             self.rows.select_nth_unstable_by(want.saturating_sub(1), |a, b| order.compare(a, b));
             self.rows.truncate(want);
             self.settled = true;
             self.memory.bytes = self.rows.iter().map(Sorted::size).sum();
         }
-        Ok(())
+        self.memory.take(0)
     }
 }
 

@@ -109,7 +109,8 @@ fn rows_that_take_too_much_memory_are_refused_with_advice() {
     let advice = "query: its rows take more than 256 MiB; ask for fewer with `take`, and go on \
                   from the cursor";
     let indexed = Query::new().index("by_n");
-    for query in [Query::new(), Query::new().sort([Sort::asc("n")]), indexed] {
+    let by_large = Query::new().sort([Sort::asc("large")]);
+    for query in [Query::new(), Query::new().sort([Sort::asc("n")]), by_large, indexed] {
         assert_eq!(table.query(&query).unwrap_err().to_string(), advice, "{query:?}");
         assert_eq!(table.query(&query.take(10)).unwrap().rows.len(), 10);
     }
