@@ -52,7 +52,7 @@ fn main() -> Result<()> {
         .take(5);
     let first = accounts.query(&adams)?;
     show("Adam's best active accounts", &first);
-    println!("How they were found:\n{}\n", accounts.explain(&adams)?);
+    println!("How they were found:\n{}\n", accounts.explain_analyze(&adams)?);
 
     if let Some(next) = first.next {
         show("The next page", &accounts.query(&adams.clone().after(next))?);

@@ -317,7 +317,7 @@ impl Table {
         Execution::new(self.state()?, &*self.inner.store, &self.inner.clock, query)
     }
 
-    /// Answers a query, and tells how it did.
+    /// How a query would be answered, and how many rows would have to be looked at.
     ///
     /// ```
     /// # use stonecrop::{Database, Query, TableSchema};
@@ -327,6 +327,18 @@ impl Table {
     /// ```
     pub fn explain(&self, query: &Query) -> Result<Explanation> {
         self.execution(query)?.explain()
+    }
+
+    /// How a query was answered, and how many rows were looked at. It takes as long as the answer.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, Query, TableSchema};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// println!("{}", people.explain_analyze(&Query::new().take(10))?);
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn explain_analyze(&self, query: &Query) -> Result<Explanation> {
+        Ok(self.execution(query)?.analyze()?.1)
     }
 
     /// How many rows the filter of a query lets through.
@@ -393,15 +405,22 @@ impl Table {
         if request.count {
             query = needing(&query, None);
         }
-        if request.explain {
-            response.explanation.push(self.explain(&query)?);
-        }
         if request.count {
+            if request.explain {
+                response.explanation.push(self.explain(&query)?);
+            }
             let count = self.count(&query)?;
             response.count = Some(response.count.unwrap_or(0) + count);
             return Ok(());
         }
-        response.add_page(&table, self.query(&query)?, request.columns.as_deref())
+        let page = if request.explain {
+            let (page, explanation) = self.execution(&query)?.analyze()?;
+            response.explanation.push(explanation);
+            page
+        } else {
+            self.query(&query)?
+        };
+        response.add_page(&table, page, request.columns.as_deref())
     }
 
     /// Deletes all rows at once. Their space is given back as compaction comes by.

@@ -240,6 +240,41 @@ impl<'q> Execution<'q> {
         found: &mut Vec<Found>,
         done: &mut Vec<Done>,
     ) -> Result<()> {
+        let mut statistics = Statistics::new(self.view());
+        let (plan, is_free) = self.choose(part, position, &mut statistics)?;
+        if !plan.ordered {
+            return self.find_sorted(part, plan, position, want, selection, found, done);
+        }
+        // Along an index nobody knows how long it takes until enough rows pass the filter.
+        let hopeful = is_free && position.is_none() && plan.filter.is_some();
+        let budget = match plan.access {
+            Access::Index { .. } if hopeful && want.is_some() && !self.order.fields.is_empty() => {
+                Some(statistics.rows()? / 8 + 2000)
+            }
+            _ => None,
+        };
+        let before = found.len();
+        let spent = self.find_in_order(part, &plan, position, want, budget, selection, found)?;
+        if budget.is_some_and(|budget| spent >= budget) && want != Some(found.len() - before) {
+            found.truncate(before);
+            let question = self.question(part.filter.as_ref());
+            let mut plans = question.plans()?;
+            plans.retain(|other| other.name != plan.name);
+            plans.iter_mut().for_each(|plan| plan.ordered = false);
+            let plan = question.choose(plans, None, &mut statistics)?;
+            return self.find_sorted(part, plan, None, want, selection, found, done);
+        }
+        done.push(Done { plan, candidates: spent, rows: (found.len() - before) as u64 });
+        Ok(())
+    }
+
+    /// The plan for a part, and whether there are others that could take its place.
+    fn choose(
+        &self,
+        part: &PartOfOrder,
+        position: Option<&Position>,
+        statistics: &mut Statistics<'_>,
+    ) -> Result<(Plan, bool)> {
         let question = self.question(part.filter.as_ref());
         let mut plans = question.plans()?;
         match position {
@@ -253,34 +288,18 @@ impl<'q> Execution<'q> {
         if plans.is_empty() {
             return Err(Error::Cursor { problem: "its rows can't be found that way any more" });
         }
-        let mut statistics = Statistics::new(self.view());
         let several = plans.len() > 1;
         let name = self.query.plan.as_deref();
         let name = name.filter(|name| several && plans.iter().any(|plan| plan.name == *name));
-        let plan = question.choose(plans, name, &mut statistics)?;
-        if !plan.ordered {
-            return self.find_sorted(part, plan, position, want, selection, found, done);
-        }
-        // Along an index nobody knows how long it takes until enough rows pass the filter.
-        let hopeful = several && name.is_none() && position.is_none() && plan.filter.is_some();
-        let budget = match plan.access {
-            Access::Index { .. } if hopeful && want.is_some() && !self.order.fields.is_empty() => {
-                Some(statistics.rows()? / 8 + 2000)
-            }
-            _ => None,
-        };
-        let before = found.len();
-        let spent = self.find_in_order(part, &plan, position, want, budget, selection, found)?;
-        if budget.is_some_and(|budget| spent >= budget) && want != Some(found.len() - before) {
-            found.truncate(before);
-            let mut plans = question.plans()?;
-            plans.retain(|other| other.name != plan.name);
-            plans.iter_mut().for_each(|plan| plan.ordered = false);
-            let plan = question.choose(plans, None, &mut statistics)?;
-            return self.find_sorted(part, plan, None, want, selection, found, done);
-        }
-        done.push(Done { plan, candidates: spent, rows: (found.len() - before) as u64 });
-        Ok(())
+        let is_free = several && name.is_none();
+        Ok((question.choose(plans, name, statistics)?, is_free))
+    }
+
+    /// The plan of each part, without following it.
+    pub(super) fn chosen(&self) -> Result<Vec<Plan>> {
+        let mut statistics = Statistics::new(self.view());
+        let parts = self.parts_of_order()?;
+        parts.iter().map(|part| Ok(self.choose(part, None, &mut statistics)?.0)).collect()
     }
 
     fn index_of(&self, plan: &Plan) -> Option<u16> {

@@ -5,10 +5,11 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::error::Result;
+use crate::query::Page;
 use crate::query::execute::{Done, Execution};
 use crate::query::plan::{Access, Plan};
 
-/// How a query is answered: the plan of each of its parts, and what came of it.
+/// How a query is answered: the plan of each of its parts, and what came of it if it was followed.
 ///
 /// Rows that have a value in the first sort field are found apart from those that have none, so a
 /// sorted query can have two parts.
@@ -38,7 +39,8 @@ pub struct Explanation {
 /// ```
 /// use stonecrop::{Database, Query, TableSchema};
 /// let table = Database::memory().create_table(TableSchema::new("table", "id u64", "")?)?;
-/// assert_eq!(table.explain(&Query::new())?.parts[0].actual_candidates, 0);
+/// assert_eq!(table.explain(&Query::new())?.parts[0].actual_rows, None);
+/// assert_eq!(table.explain_analyze(&Query::new())?.parts[0].actual_rows, Some(0));
 /// # Ok::<(), stonecrop::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -54,31 +56,39 @@ pub struct ExplainedPart {
     pub filter: Option<serde_json::Value>,
     /// How many candidates were expected; none where it did not matter.
     pub estimated_candidates: Option<u64>,
-    /// How many candidates were looked at.
-    pub actual_candidates: u64,
-    /// How many rows were found.
-    pub actual_rows: u64,
+    /// How many candidates were looked at, if the query was answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actual_candidates: Option<u64>,
+    /// How many rows were found, if the query was answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actual_rows: Option<u64>,
 }
 
 impl Execution<'_> {
-    /// Answers the query, and tells how.
+    /// How the query would be answered.
     pub(crate) fn explain(&self) -> Result<Explanation> {
-        let mut done = Vec::new();
-        self.page_explained(&mut done)?;
-        let parts = done.iter().map(|done| self.explain_part(done)).collect();
+        let parts = self.chosen()?.iter().map(|plan| self.explain_part(plan, None)).collect();
         Ok(Explanation { parts, plans: self.plan_names()? })
     }
 
-    fn explain_part(&self, done: &Done) -> ExplainedPart {
-        let Done { plan, candidates, rows } = done;
+    /// Answers the query, and tells how.
+    pub(crate) fn analyze(&self) -> Result<(Page, Explanation)> {
+        let mut done = Vec::new();
+        let page = self.page_explained(&mut done)?;
+        let part = |done: &Done| self.explain_part(&done.plan, Some(done));
+        let parts = done.iter().map(part).collect();
+        Ok((page, Explanation { parts, plans: self.plan_names()? }))
+    }
+
+    fn explain_part(&self, plan: &Plan, done: Option<&Done>) -> ExplainedPart {
         ExplainedPart {
             plan: plan.name.clone(),
             access: self.access(plan),
             ordered: plan.ordered,
             filter: plan.filter.as_ref().and_then(|filter| serde_json::to_value(filter).ok()),
             estimated_candidates: plan.candidates,
-            actual_candidates: *candidates,
-            actual_rows: *rows,
+            actual_candidates: done.map(|done| done.candidates),
+            actual_rows: done.map(|done| done.rows),
         }
     }
 
@@ -122,11 +132,11 @@ impl fmt::Display for Explanation {
             }
             let expected = part.estimated_candidates;
             let expected = expected.map_or_else(|| "any number".to_owned(), |n| n.to_string());
-            writeln!(
-                f,
-                "  candidates: {expected} expected, {} looked at; rows: {}",
-                part.actual_candidates, part.actual_rows
-            )?;
+            write!(f, "  candidates: {expected} expected")?;
+            if let (Some(candidates), Some(rows)) = (part.actual_candidates, part.actual_rows) {
+                write!(f, ", {candidates} looked at; rows: {rows}")?;
+            }
+            writeln!(f)?;
         }
         write!(f, "plans: {}", self.plans.join(", "))
     }
