@@ -279,6 +279,29 @@ impl Entries {
     }
 }
 
+/// A set of families; the first ones, which are nearly all, take no memory of their own.
+#[derive(Default)]
+struct Families {
+    first: u64,
+    others: Vec<u16>,
+}
+
+impl Families {
+    /// Adds a family, and tells whether it is new.
+    fn insert(&mut self, family: u16) -> bool {
+        if family < 64 {
+            let before = self.first;
+            self.first |= 1 << family;
+            return self.first != before;
+        }
+        let is_new = !self.others.contains(&family);
+        if is_new {
+            self.others.push(family);
+        }
+        is_new
+    }
+}
+
 /// A row whose entries are read as they are asked for.
 pub(crate) struct Loader<'r> {
     source: &'r dyn Read,
@@ -289,7 +312,7 @@ pub(crate) struct Loader<'r> {
     /// The families that were read by somebody else; [`LOOSE`] for all loose columns.
     given: &'r [u16],
     /// Those that were read here.
-    loaded: Vec<u16>,
+    loaded: Families,
     /// Whether the row is known to be there, whatever was read of it.
     is_known: bool,
     /// The encoded values of the key's fields, once they were asked for.
@@ -315,7 +338,7 @@ impl<'r> Loader<'r> {
         entries: Entries,
         given: &'r [u16],
     ) -> Self {
-        let (loaded, key) = (Vec::new(), Vec::new());
+        let (loaded, key) = (Families::default(), Vec::new());
         Loader { source, table, place, moment, entries, given, loaded, is_known: false, key }
     }
 
@@ -429,10 +452,9 @@ impl<'r> Loader<'r> {
     }
 
     fn load(&mut self, family: u16) -> Result<()> {
-        if self.given.contains(&family) || self.loaded.contains(&family) {
+        if self.given.contains(&family) || !self.loaded.insert(family) {
             return Ok(());
         }
-        self.loaded.push(family);
         let (table, place) = (self.table, self.place);
         if family == LOOSE {
             return self.load_loose();
