@@ -116,7 +116,8 @@ impl Activity {
         if at.as_micros() <= self.ceiling.load(Ordering::Acquire) {
             return None;
         }
-        let raised = at + CEILING_AHEAD;
+        // After a failed commit the ceiling is not known, and something newer may be stored.
+        let raised = at.max(self.newest()) + CEILING_AHEAD;
         self.ceiling.store(raised.as_micros(), Ordering::Release);
         Some(raised)
     }
@@ -564,4 +565,20 @@ fn corrupt(problem: &str) -> Error {
 /// The prefix of all loose columns of a row, or of the removal of the row.
 pub(crate) fn loose_prefix(table: &TableState, place: &[u8]) -> Bytes {
     record::entry_key(table.id, LOOSE, place, "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn after_a_failed_commit_the_ceiling_is_above_all_that_was_written() {
+        let (newer, older) = (Timestamp::from_micros(1 << 50), Timestamp::from_micros(1 << 40));
+        let activity = Activity::new(false, Timestamp::MIN);
+        activity.note(newer);
+        assert!(activity.raise_ceiling(newer).unwrap() > newer);
+        activity.forget_stored();
+        activity.note(older);
+        assert!(activity.raise_ceiling(older).unwrap() > newer);
+    }
 }

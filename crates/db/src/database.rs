@@ -14,7 +14,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::error::{Error, Result};
 use crate::index::backfill::Builder;
 use crate::index::check::{Report, check};
-use crate::query::{Execution, Request, Response, ResponseRow};
+use crate::query::{Request, Response};
 use crate::retention::Expiry;
 use crate::schema::TableSchema;
 use crate::table::Table;
@@ -255,7 +255,7 @@ impl Database {
             if inner.catalog.slot(schema.name()).is_some() {
                 return Err(Error::TableExists { table: schema.name().to_owned() });
             }
-            let state = Arc::new(inner.new_table(schema)?);
+            let state = Arc::new(inner.new_table(schema.with_numbered_indexes())?);
             let slot = inner.store_table(&state, None)?;
             Ok(self.handle(state.schema.name(), slot))
         })
@@ -333,8 +333,10 @@ impl Database {
         writes: impl IntoIterator<Item = (&'t Table, Write<'w>)>,
     ) -> Result<Receipt> {
         let writes: Vec<_> = writes.into_iter().collect();
-        let writes = writes.iter().map(|(table, write)| (table.slot(), table.name(), write));
-        self.inner.write(&writes.collect::<Vec<_>>(), None)
+        let writes = writes
+            .iter()
+            .map(|(table, write)| Ok((table.slot_in(&self.inner)?, table.name(), write)));
+        self.inner.write(&writes.collect::<Result<Vec<_>>>()?, None)
     }
 
     /// Answers a query in the form that JSON has.
@@ -377,28 +379,26 @@ impl Database {
         request: &Request,
         response: &mut Response,
     ) -> Result<()> {
-        let tables = names.iter().map(|name| self.table(name)?.state());
-        let tables = tables.collect::<Result<Vec<_>>>()?;
-        let queries = tables.iter().map(|table| request.query(table));
+        let tables = names.iter().map(|name| self.table(name)).collect::<Result<Vec<_>>>()?;
+        let queries = tables.iter().map(|table| request.query(&*table.state()?));
         let queries = queries.collect::<Result<Vec<_>>>()?;
         let mut found = Vec::new();
         let mut orders = Vec::new();
         for (table, query) in tables.iter().zip(&queries) {
-            let (store, clock) = (&*self.inner.store, &self.inner.clock);
-            let execution = Execution::new(table.clone(), store, clock, query)?;
+            let execution = table.execution(query)?;
             if request.explain {
                 response.explanation.push(execution.explain()?);
             }
-            let rows = execution.sorted_rows()?.into_iter();
-            found.extend(rows.map(|(row, values)| (table, row, values)));
+            for (row, values) in execution.sorted_rows()? {
+                found.push((execution.response_row(row, request.columns.as_deref())?, values));
+            }
             orders.push(execution);
         }
         if let Some(order) = orders.first() {
-            found.sort_by(|(_, _, a), (_, _, b)| order.compare(a, b));
+            found.sort_by(|(_, a), (_, b)| order.compare(a, b));
         }
-        for (table, row, _) in found.into_iter().take(request.take.unwrap_or(usize::MAX)) {
-            response.rows.push(ResponseRow::new(table, row, request.columns.as_deref())?);
-        }
+        found.truncate(request.take.unwrap_or(usize::MAX));
+        response.rows.extend(found.into_iter().map(|(row, _)| row));
         Ok(())
     }
 
@@ -558,6 +558,7 @@ impl Inner {
         self.closing.store(true, Ordering::Release);
         let mut builders = self.builders.lock().unwrap_or_else(PoisonError::into_inner);
         for builder in builders.drain(..) {
+            builder.thread().unpark();
             let _ = builder.join();
         }
         drop(builders);

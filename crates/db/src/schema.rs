@@ -230,6 +230,13 @@ impl TableSchema {
         Schema::new(fields).map_err(|error| self.problem(format!("the key of the table: {error}")))
     }
 
+    /// With ids for the indexes that are not those of another table.
+    pub(crate) fn with_numbered_indexes(mut self) -> Self {
+        let indexes = std::mem::take(&mut self.indexes);
+        self.next_index = first_index();
+        indexes.into_iter().fold(self, TableSchema::index)
+    }
+
     /// How many fields the partition key has.
     pub(crate) fn partition_fields(&self) -> usize {
         self.partition_key.as_ref().map_or(0, |schema| schema.fields().len())

@@ -51,8 +51,13 @@ impl Table {
         Table { inner, name, slot }
     }
 
-    pub(crate) fn slot(&self) -> &Arc<Slot> {
-        &self.slot
+    /// The table's place in the catalog, if it is one of this database.
+    pub(crate) fn slot_in(&self, database: &Arc<Inner>) -> Result<&Arc<Slot>> {
+        if Arc::ptr_eq(&self.inner, database) {
+            return Ok(&self.slot);
+        }
+        let (table, problem) = (self.name.to_string(), "it is one of another database".to_owned());
+        Err(Error::Schema { table, problem })
     }
 
     pub(crate) fn state(&self) -> Result<Arc<TableState>> {
@@ -293,9 +298,14 @@ impl Table {
     /// # Ok::<(), stonecrop::Error>(())
     /// ```
     pub fn scan(&self, scan: Scan<'_>) -> Result<Rows> {
-        let table = self.state()?;
-        let moment = Moment::now(self.inner.clock.now());
-        scan.start(table, self.inner.store.snapshot()?, moment)
+        let (table, snapshot) = loop {
+            let (table, snapshot) = (self.state()?, self.inner.store.snapshot()?);
+            // It is the table of the snapshot, and none that was altered or emptied before it.
+            if self.slot.get().is_some_and(|now| Arc::ptr_eq(&now, &table)) {
+                break (table, snapshot);
+            }
+        };
+        scan.start(table, snapshot, Moment::now(self.inner.clock.now()))
     }
 
     /// Some rows, found by the cheapest way that there is.
@@ -313,8 +323,9 @@ impl Table {
         self.execution(query)?.page()
     }
 
-    fn execution<'q>(&self, query: &'q Query) -> Result<Execution<'q>> {
-        Execution::new(self.state()?, &*self.inner.store, &self.inner.clock, query)
+    pub(crate) fn execution<'q>(&self, query: &'q Query) -> Result<Execution<'q>> {
+        let (store, clock) = (&*self.inner.store, &self.inner.clock);
+        Execution::new(&self.slot, &self.name, store, clock, query)
     }
 
     /// How a query would be answered, and how many rows would have to be looked at.
@@ -366,7 +377,7 @@ impl Table {
     /// ```
     pub fn facets(&self, query: &Query, column: impl Into<Path>) -> Result<Facets> {
         let column = column.into();
-        self.execution(&needing(query, Some(&column)))?.facets(&column)
+        self.execution(&needing(query, Some(&column)))?.facets(&column, query.take)
     }
 
     /// The smallest and largest value, sum and average of a column in the rows that the filter of a

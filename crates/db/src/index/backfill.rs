@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use stonecrop_store::{Direction, Durability, KeyRange, Store};
 
@@ -22,6 +23,18 @@ const GROUP_ROWS: usize = 500;
 /// How many entries are passed over in a search for rows, before others are let in.
 const GROUP_ENTRIES: usize = 20_000;
 
+/// How long it waits after something went wrong.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Tells those who wait that nobody builds the index any more.
+struct Ended<'s>(&'s IndexStatus);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
 /// What it takes to build an index, without holding the database open.
 pub(crate) struct Builder {
     pub(crate) store: Arc<dyn Store>,
@@ -37,9 +50,16 @@ pub(crate) struct Builder {
 impl Builder {
     /// Goes on until the index is complete, or dropped, or the database is closed.
     pub(crate) fn run(self) {
-        // What failed may go better at the next opening.
-        while !self.closing.load(Ordering::Acquire) && self.go_on().unwrap_or(false) {}
-        self.status.stop();
+        // Who waits is told of its end, even if it panics.
+        let _ended = Ended(&self.status);
+        while !self.closing.load(Ordering::Acquire) {
+            match self.go_on() {
+                Ok(true) => {}
+                Ok(false) | Err(Error::Closed) => return,
+                // A full disk, for one: it may go better in a while.
+                Err(_) => std::thread::park_timeout(PAUSE),
+            }
+        }
     }
 
     /// Adds some rows, and tells whether there are more.
@@ -66,9 +86,13 @@ impl Builder {
             let mut pending = Pending::new(&*self.store, group.len() + 1);
             let mut problem = None;
             for place in &group {
-                if let Err(error) = self.add_row(table, index, place, &mut pending) {
-                    problem = Some(describe(table, index, place, &error));
-                    break;
+                match self.add_row(table, index, place, &mut pending) {
+                    Ok(()) => {}
+                    Err(error @ (Error::Store(_) | Error::Closed)) => return Err(error),
+                    Err(error) => {
+                        problem = Some(describe(table, index, place, &error));
+                        break;
+                    }
                 }
             }
             let rows = from.rows + group.len() as u64;

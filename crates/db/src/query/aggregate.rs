@@ -15,7 +15,6 @@ use crate::query::Query;
 use crate::query::bounds::Parts;
 use crate::query::execute::Execution;
 use crate::query::plan::{Access, Plan};
-use crate::query::statistics::Statistics;
 use crate::query::visit::Route;
 use crate::read::{Loader, Source};
 use crate::value::encode::{self, Problem};
@@ -117,7 +116,7 @@ impl Execution<'_> {
         // One that only has the order that was asked for does not see every row.
         let name = self.query.plan.as_deref();
         let name = name.filter(|name| plans.iter().any(|plan| plan.name == *name));
-        question.choose(plans, name, &mut Statistics::new(self.view()))
+        question.choose(plans, name, &mut self.statistics())
     }
 
     /// How many rows there are.
@@ -135,7 +134,7 @@ impl Execution<'_> {
     }
 
     /// The values of a column.
-    pub(crate) fn facets(&self, column: &Path) -> Result<Facets> {
+    pub(crate) fn facets(&self, column: &Path, take: Option<usize>) -> Result<Facets> {
         let mut values = match self.facets_of_index(column)? {
             Some(values) => values,
             None => self.facets_of_rows(column)?,
@@ -143,7 +142,7 @@ impl Execution<'_> {
         values.sort_by(|(a, a_count), (b, b_count)| {
             b_count.cmp(a_count).then_with(|| total_order(a, b))
         });
-        values.truncate(self.query.take.unwrap_or(usize::MAX));
+        values.truncate(take.unwrap_or(usize::MAX));
         Ok(Facets { values })
     }
 
@@ -371,8 +370,11 @@ fn to_f64(value: &Value) -> Option<f64> {
     }
 }
 
-/// What an aggregate over a column reads, so that an index that has it can be used.
+/// What an aggregate over a column reads of every row, so that an index that has it can be used.
 pub(crate) fn needing(query: &Query, column: Option<&Path>) -> Query {
-    let columns = column.map(|path| path.column().to_owned()).into_iter().collect();
-    Query { columns: Some(columns), sort: Vec::new(), cursor: None, ..query.clone() }
+    // The text of a path can be the name of a column as a whole.
+    let names = |path: &Path| [Some(path.column().to_owned()), path.whole()];
+    let columns = column.into_iter().flat_map(names).flatten().collect();
+    let columns = Some(columns);
+    Query { columns, sort: Vec::new(), take: None, cursor: None, ..query.clone() }
 }

@@ -8,18 +8,19 @@ use bytes::Bytes;
 use stonecrop_keys::Nulls;
 use stonecrop_store::{Read, Store};
 
-use crate::catalog::TableState;
+use crate::catalog::{Slot, TableState};
 use crate::clock::Clock;
 use crate::condition::{Compiled, Condition};
+use crate::database::no_table;
 use crate::error::{Error, Result};
 use crate::query::bounds::Parts;
 use crate::query::cursor::{Cursor, Position};
 use crate::query::interrupt::Interrupt;
 use crate::query::order::{Order, SortValue, Sorted};
-use crate::query::plan::{Access, Among, MOST_AMONG, Plan, Question, no_plan};
+use crate::query::plan::{Access, MOST_AMONG, Plan, Question, no_plan};
 use crate::query::statistics::Statistics;
 use crate::query::visit::{Places, Route, View, Visitor, threads};
-use crate::query::{Page, Query};
+use crate::query::{Page, Query, ResponseRow};
 use crate::read::{Loader, Moment, Selection, Source};
 use crate::row::Row;
 use crate::schema::Placement;
@@ -63,14 +64,22 @@ struct PartOfOrder {
 
 impl<'q> Execution<'q> {
     pub(crate) fn new(
-        table: Arc<TableState>,
+        slot: &Slot,
+        name: &str,
         store: &dyn Store,
         clock: &Arc<dyn Clock>,
         query: &'q Query,
     ) -> Result<Self> {
-        // An index that is completed after the snapshot may lack entries in it.
-        let ready = table.indexes.iter().map(|index| index.status.is_ready()).collect();
-        let source = store.snapshot()?;
+        let (table, ready, source) = loop {
+            let table = slot.get().ok_or_else(|| no_table(name))?;
+            // An index that is completed after the snapshot may lack entries in it.
+            let ready = table.indexes.iter().map(|index| index.status.is_ready()).collect();
+            let source = store.snapshot()?;
+            // What was dropped before the snapshot is no longer kept in it.
+            if slot.get().is_some_and(|now| Arc::ptr_eq(&now, &table)) {
+                break (table, ready, source);
+            }
+        };
         let moment = Moment { now: clock.now(), as_of: query.as_of };
         let order = Order::new(&query.sort, &table);
         let interrupt = Interrupt::new(query, clock, moment.now);
@@ -95,6 +104,10 @@ impl<'q> Execution<'q> {
     ) -> Visitor<'v> {
         let interrupt = self.interrupt.clone();
         Visitor { view: self.view(), filter, interrupt, among: None, candidates: 0, budget }
+    }
+
+    pub(super) fn statistics(&self) -> Statistics<'_> {
+        Statistics::new(self.view(), &self.interrupt)
     }
 
     pub(super) fn question<'s>(&'s self, filter: Option<&'s Condition>) -> Question<'s> {
@@ -124,6 +137,10 @@ impl<'q> Execution<'q> {
             Ok((row, values))
         };
         self.page()?.rows.into_iter().map(with_values).collect()
+    }
+
+    pub(crate) fn response_row(&self, row: Row, order: Option<&[String]>) -> Result<ResponseRow> {
+        ResponseRow::new(&self.table, row, order)
     }
 
     /// The order of two rows by what they are sorted by.
@@ -240,7 +257,7 @@ impl<'q> Execution<'q> {
         found: &mut Vec<Found>,
         done: &mut Vec<Done>,
     ) -> Result<()> {
-        let mut statistics = Statistics::new(self.view());
+        let mut statistics = self.statistics();
         let (plan, is_free) = self.choose(part, position, &mut statistics)?;
         if !plan.ordered {
             return self.find_sorted(part, plan, position, want, selection, found, done);
@@ -297,7 +314,7 @@ impl<'q> Execution<'q> {
 
     /// The plan of each part, without following it.
     pub(super) fn chosen(&self) -> Result<Vec<Plan>> {
-        let mut statistics = Statistics::new(self.view());
+        let mut statistics = self.statistics();
         let parts = self.parts_of_order()?;
         parts.iter().map(|part| Ok(self.choose(part, None, &mut statistics)?.0)).collect()
     }
@@ -309,20 +326,24 @@ impl<'q> Execution<'q> {
         }
     }
 
-    /// The places that the rows of a plan must be among.
-    fn places(&self, plan: &Plan) -> Result<Option<Places>> {
-        let Some(Among { at, ranges, .. }) = plan.among.clone() else { return Ok(None) };
+    /// The places that the rows of a plan must be among, and what its filter is then.
+    fn places<'p>(&self, plan: &'p Plan) -> Result<(Option<Places>, Option<&'p Condition>)> {
+        let Some(among) = &plan.among else { return Ok((None, plan.filter.as_ref())) };
         let mut places = Places::default();
-        let access = Access::Index { at, ranges, covered: true };
+        let mut bytes = 0;
+        let access = Access::Index { at: among.at, ranges: among.ranges.clone(), covered: true };
+        let mut are_all = true;
         self.visitor(None, None).visit(&access, &Route::default(), &mut |row, _| {
-            if places.len() as u64 >= MOST_AMONG {
-                let problem = "too many rows are in the second index; use another plan".to_owned();
-                return Err(Error::Query { problem });
-            }
-            places.insert(Bytes::copy_from_slice(&row.place().bytes));
-            Ok(ControlFlow::Continue(()))
+            let place = Bytes::copy_from_slice(&row.place().bytes);
+            bytes += place.len();
+            are_all = (places.len() as u64) < MOST_AMONG && bytes < MEMORY_BYTES / 4;
+            places.insert(place);
+            Ok(if are_all { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         })?;
-        Ok(Some(places))
+        Ok(match are_all {
+            true => (Some(places), plan.filter.as_ref()),
+            false => (None, among.filter_alone.as_ref()),
+        })
     }
 
     /// Takes rows as they come; returns how many candidates that took.
@@ -337,7 +358,8 @@ impl<'q> Execution<'q> {
         selection: &Selection,
         found: &mut Vec<Found>,
     ) -> Result<u64> {
-        let filter = plan.filter.as_ref().map(|filter| Compiled::new(filter, &self.table));
+        let (among, filter) = self.places(plan)?;
+        let filter = filter.map(|filter| Compiled::new(filter, &self.table));
         let after = match position {
             Some(Position::Found { key, .. }) => Some(key.clone()),
             _ => None,
@@ -347,7 +369,7 @@ impl<'q> Execution<'q> {
         let mut left = want;
         let mut memory = Memory::default();
         let mut visitor = self.visitor(filter.as_ref(), budget);
-        visitor.among = self.places(plan)?;
+        visitor.among = among.as_ref();
         if left == Some(0) {
             return Ok(0);
         }
@@ -411,12 +433,13 @@ impl<'q> Execution<'q> {
         make: impl Fn() -> A + Sync,
         step: impl Fn(&mut A, &mut Loader<'_>) -> Result<()> + Sync,
     ) -> Result<(Vec<A>, u64)> {
-        let filter = plan.filter.as_ref().map(|filter| Compiled::new(filter, &self.table));
+        let (among, filter) = self.places(plan)?;
+        let filter = filter.map(|filter| Compiled::new(filter, &self.table));
         let filter = filter.as_ref();
         let run = |segment: Option<(usize, usize)>| {
             let mut made = make();
             let mut visitor = self.visitor(filter, None);
-            visitor.among = self.places(plan)?;
+            visitor.among = among.as_ref();
             let route = Route { segment, ..Route::default() };
             visitor.visit(&plan.access, &route, &mut |row, _| {
                 step(&mut made, row)?;
@@ -426,7 +449,7 @@ impl<'q> Execution<'q> {
         };
         let hashed = self.table.schema.placement == Placement::Hash;
         let shared = matches!(plan.access, Access::Everything) && hashed && threads() > 1;
-        if !shared || Statistics::new(self.view()).rows()? < SHARED_ROWS {
+        if !shared || self.statistics().rows()? < SHARED_ROWS {
             let (made, candidates) = run(None)?;
             return Ok((vec![made], candidates));
         }
@@ -502,7 +525,8 @@ impl<'o> Top<'o> {
         let sorted = sorted.detached();
         self.memory.bytes += sorted.size();
         self.rows.push(sorted);
-        let are_heavy = self.memory.bytes > MEMORY_BYTES / 2 && self.rows.len() > want;
+        let many = want.saturating_add(want / 4 + 1);
+        let are_heavy = self.memory.bytes > MEMORY_BYTES / 2 && self.rows.len() > many;
         if are_heavy || self.rows.len() >= want.saturating_mul(2).max(512) {
             let order = self.order;
             self.rows.select_nth_unstable_by(want.saturating_sub(1), |a, b| order.compare(a, b));

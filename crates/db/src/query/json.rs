@@ -54,7 +54,8 @@ pub struct Request {
     /// At most so many rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub take: Option<usize>,
-    /// Only rows with something stale among the columns that are returned, or without.
+    /// Only rows with something stale, or without: among `columns`, or, if that is not given, among
+    /// the declared ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub freshness: Option<FreshnessFilter>,
     /// The rows after this cursor.

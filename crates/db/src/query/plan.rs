@@ -48,6 +48,8 @@ pub(super) struct Among {
     pub(super) ranges: Vec<KeyRange>,
     /// How many there are; none where nobody counted.
     candidates: Option<u64>,
+    /// The filter where there are too many to remember them.
+    pub(super) filter_alone: Option<Condition>,
 }
 
 /// A way to find the rows of a query.
@@ -352,7 +354,12 @@ impl Question<'_> {
                 both.push(Plan {
                     name: format!("{} among {name}", plan.name),
                     access: Access::Index { at: *at, ranges: ranges.clone(), covered: *covered },
-                    among: Some(Among { at: *among, ranges: of_other.clone(), candidates: None }),
+                    among: Some(Among {
+                        at: *among,
+                        ranges: of_other.clone(),
+                        candidates: None,
+                        filter_alone: plan.filter.clone(),
+                    }),
                     filter: parts.without(&used),
                     left: parts.others(&used),
                     used,

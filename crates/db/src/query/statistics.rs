@@ -5,6 +5,7 @@ use stonecrop_store::{Direction, KeyRange};
 
 use crate::catalog::TableState;
 use crate::error::Result;
+use crate::query::interrupt::Interrupt;
 use crate::query::plan::Access;
 use crate::query::visit::View;
 use crate::record::{LOOSE, family_prefix, index_prefix};
@@ -18,11 +19,12 @@ const STRIPE: u64 = 1 << 14;
 /// Counts, as far as it is worth it.
 pub(super) struct Statistics<'q> {
     view: View<'q>,
+    interrupt: &'q Interrupt,
 }
 
 impl<'q> Statistics<'q> {
-    pub(super) fn new(view: View<'q>) -> Self {
-        Statistics { view }
+    pub(super) fn new(view: View<'q>, interrupt: &'q Interrupt) -> Self {
+        Statistics { view, interrupt }
     }
 
     /// About how many rows the table has. It is counted again once much was written.
@@ -65,6 +67,7 @@ impl<'q> Statistics<'q> {
     }
 
     fn count(&self, shard: u8, prefix: &[u8], range: &FieldRange, most: u64) -> Result<u64> {
+        self.interrupt.check_now()?;
         let range = range.clone().under(prefix);
         let range = KeyRange { start: range.start.into(), end: range.end.map(Into::into) };
         let mut count = 0;

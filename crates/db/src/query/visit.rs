@@ -49,7 +49,7 @@ pub(super) struct Visitor<'q> {
     pub(super) filter: Option<&'q Compiled>,
     pub(super) interrupt: Interrupt,
     /// Only rows in these places, if there are any.
-    pub(super) among: Option<Places>,
+    pub(super) among: Option<&'q Places>,
     /// How many candidates were looked at.
     pub(super) candidates: u64,
     /// How many candidates may be looked at; beyond that it ends as if told to.
@@ -197,6 +197,7 @@ impl<'q> Visitor<'q> {
             if range.is_empty() {
                 continue;
             }
+            self.interrupt.check_now()?;
             let mut merge = Merge::new(self.view, index, &range, route.backward)?;
             while let Some((shard, mut key, value)) = merge.next()? {
                 if index::gone_at(&value).is_none_or(|at| at <= moment.now) {
@@ -209,7 +210,7 @@ impl<'q> Visitor<'q> {
                 let corrupt = |problem| index.corrupt(table, problem);
                 let start = index::place_start(&key, &value).map_err(corrupt)?;
                 let place = Place { shard, bytes: key.slice(start..) };
-                if self.among.as_ref().is_some_and(|among| !among.contains(&place.bytes)) {
+                if self.among.is_some_and(|among| !among.contains(&place.bytes)) {
                     continue;
                 }
                 if covered {

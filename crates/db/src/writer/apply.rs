@@ -53,7 +53,7 @@ impl<'p, 's> Request<'p, 's> {
                 }
             }
         }
-        self.record_activity()?;
+        self.record_activity().inspect_err(|_| self.pending.truncate(before))?;
         Ok(outcomes)
     }
 

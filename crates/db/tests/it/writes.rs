@@ -1,6 +1,6 @@
 //! What a write does to what is there: which one wins, what stays, what is told.
 
-use stonecrop::{Condition, Error, Family, Scan, TableSchema, Value, Write};
+use stonecrop::{Condition, Database, Error, Family, Scan, TableSchema, Value, Write};
 
 use crate::harness::{Fixture, at, in_every_state, on_every_engine, rows, value};
 
@@ -247,4 +247,13 @@ fn a_forgotten_removal_is_forgotten_whether_compaction_ran_or_not() {
         assert!(ignored(fixture, late).is_empty());
         assert_eq!(value(fixture, "name"), Some("An".into()));
     });
+}
+
+#[test]
+fn a_transaction_refuses_a_table_of_another_database() {
+    let [ours, theirs] = [Database::memory(), Database::memory()];
+    let schema = || TableSchema::new("table", "id u64", "").unwrap();
+    let (_, table) = (ours.create_table(schema()).unwrap(), theirs.create_table(schema()).unwrap());
+    let error = ours.transaction([(&table, Write::put(1).set("a", 1))]).unwrap_err();
+    assert!(error.to_string().contains("another database"), "{error}");
 }

@@ -5,7 +5,9 @@ mod check;
 mod unique;
 
 use bytes::Bytes;
-use stonecrop::{Error, Family, Index, Scan, TableSchema, Value, Write};
+use stonecrop::{
+    Condition, Database, Error, Family, Index, Query, Scan, TableSchema, Value, Write,
+};
 use stonecrop_store::{Batch, Direction, Durability, FjallStore, KeyRange, Read, Store};
 
 use crate::harness::{
@@ -353,4 +355,16 @@ fn a_copy_of_what_is_gone_and_dropped_from_its_row_is_no_disagreement() {
         },
         assert_clean,
     );
+}
+
+#[test]
+fn indexes_of_a_table_that_was_declared_in_json_are_numbered_by_the_table() {
+    let json = r#"{"name": "t", "partition_key": "id u64", "sort_key": "", "placement": "hash",
+        "families": [], "indexes": [{"name": "a", "columns": "a i64"},
+        {"name": "b", "columns": "b i64"}]}"#;
+    let db = Database::memory();
+    let table = db.create_table(serde_json::from_str(json).unwrap()).unwrap();
+    table.write_all((0..10).map(|id| Write::put(id).set("a", id).set("b", 9 - id))).unwrap();
+    assert_eq!(table.count(&Query::new().filter(Condition::eq("a", 3))).unwrap(), 1);
+    assert!(db.check().unwrap().is_clean());
 }

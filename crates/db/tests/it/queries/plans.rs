@@ -310,3 +310,18 @@ fn two_indexes_are_intersected_before_rows_are_read() {
     assert_eq!(part.actual_rows, Some(100));
     assert!(part.access.contains("only rows that are in by_status too"), "{}", part.access);
 }
+
+#[test]
+fn a_column_with_a_dot_in_its_name_is_counted_through_an_index_that_covers_another() {
+    let schema = TableSchema::new("table", "id u64", "").unwrap();
+    let family = Family::new("f").column("owner").column("address").column("address.city");
+    let index = Index::new("by_owner", "owner string").unwrap().covering(["address"]);
+    let table = Database::memory().create_table(schema.family(family).index(index)).unwrap();
+    let row = |id: i64| Write::put(id).set("owner", "adam").set("address", "x");
+    table.write_all((0..10).map(|id| row(id).set("address.city", "Bern"))).unwrap();
+    let query = Query::new().filter(Condition::eq("owner", "adam"));
+    for plan in ["scan", "index by_owner"] {
+        let facets = table.facets(&query.clone().plan(plan), "address.city").unwrap();
+        assert_eq!(facets.values, [("Bern".into(), 10)], "{plan}");
+    }
+}
