@@ -127,7 +127,8 @@ impl Comparison {
     }
 }
 
-/// At most 1,000 nodes, nested at most 32 deep. An error names the path to the node.
+/// At most 1,000 nodes, nested at most 32 deep, where a `Not` of several counts as two. An error
+/// names the path to the node.
 ///
 /// The forms `{"Group": {"logical": …, "children": …}}` and `{"Not": node}` are read as well.
 ///
@@ -169,7 +170,8 @@ struct Reader {
 }
 
 impl Reader {
-    fn node(&mut self, json: &Json, depth: usize) -> Result<Condition, Problem> {
+    /// Counts a node.
+    fn enter(&mut self, depth: usize) -> Result<(), Problem> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
             return Err(Problem::new("", format!("there are more than {MAX_NODES} nodes")));
@@ -177,6 +179,11 @@ impl Reader {
         if depth > MAX_DEPTH {
             return Err(Problem::new("", format!("nodes are nested more than {MAX_DEPTH} deep")));
         }
+        Ok(())
+    }
+
+    fn node(&mut self, json: &Json, depth: usize) -> Result<Condition, Problem> {
+        self.enter(depth)?;
         let object = json.as_object().ok_or_else(|| Problem::new("", SHAPES))?;
         let mut names = object.iter();
         match (names.next(), names.next()) {
@@ -201,6 +208,12 @@ impl Reader {
         };
         let children = children.as_array();
         let children = children.ok_or_else(|| Problem::new(".children", "it is no array"))?;
+        let mut depth = depth;
+        if logical == "Not" && children.len() != 1 {
+            // None of several is not any of them: a node more, as which it will be written.
+            depth += 1;
+            self.enter(depth)?;
+        }
         let children = children.iter().enumerate().map(|(index, child)| {
             let child = self.node(child, depth + 1);
             child.map_err(|error| error.under(&format!(".children[{index}]")))

@@ -456,6 +456,23 @@ fn the_tree_is_bounded() {
 }
 
 #[test]
+fn a_not_of_several_at_the_bounds_is_refused_or_can_be_read_again() {
+    let one = json!({"Condition": {"operator": "RowExists"}});
+    let none_of = |nodes: Vec<Json>| json!({"logical": "Not", "children": nodes});
+    let nested = |depth, node| (0..depth).fold(node, |node, _| json!({"Not": node}));
+    let several = none_of(vec![one.clone(), one.clone()]);
+    let wide = |count| none_of(vec![one.clone(); count]);
+    for good in [nested(30, several.clone()), nested(31, none_of(Vec::new())), wide(998)] {
+        let condition = read(good).unwrap();
+        assert_eq!(read(serde_json::to_value(&condition).unwrap()), Ok(condition));
+    }
+    for deep in [nested(31, several), nested(32, none_of(Vec::new()))] {
+        assert!(read(deep).unwrap_err().contains("nested more than 32 deep"));
+    }
+    assert!(read(wide(999)).unwrap_err().contains("more than 1000 nodes"));
+}
+
+#[test]
 fn a_compiled_condition_knows_where_it_looks() {
     let schema = TableSchema::new("rows", "id u64", "").unwrap();
     let schema = schema.family(Family::new("first").column("one").column("a.b"));
