@@ -7,8 +7,10 @@ SHELL := /bin/bash
 
 KEYS := -p stonecrop-keys
 # cargo-fuzz builds with a sanitizer, which the stable compiler allows only with this set.
-FUZZ := cd crates/keys/fuzz && RUSTC_BOOTSTRAP=1 cargo fuzz run --fuzz-dir .
+FUZZ = cd crates/$(1)/fuzz && RUSTC_BOOTSTRAP=1 cargo fuzz run --fuzz-dir .
+FUZZ_FLAGS := -print_final_stats=1 -print_funcs=0
 FUZZ_SECONDS ?= 1200
+FUZZ_DB_SECONDS ?= $(FUZZ_SECONDS)
 CASES ?= 1000000
 SEQUENCES ?= 50000
 ROUNDS ?= 5000
@@ -40,15 +42,20 @@ docs: cargo
 		-p stonecrop --all-features --no-deps
 
 fuzz-short: fuzz-tools
-	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=30
+	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=30 FUZZ_DB_SECONDS=15
 
 fuzz: fuzz-tools ## Fuzz every parser (FUZZ_SECONDS each, 20 minutes by default)
-	mkdir -p target/fuzz/decode target/fuzz/explain target/fuzz/text
+	mkdir -p target/fuzz/{decode,explain,text,request,cursor,condition}
 	for target in decode explain; do \
-		($(FUZZ) $$target ../../../target/fuzz/$$target corpus/keys -- \
-			-max_total_time=$(FUZZ_SECONDS) -max_len=200 -print_final_stats=1 -print_funcs=0); done
-	($(FUZZ) text ../../../target/fuzz/text corpus/text -- \
-		-max_total_time=$(FUZZ_SECONDS) -max_len=400 -print_final_stats=1 -print_funcs=0)
+		($(call FUZZ,keys) $$target ../../../target/fuzz/$$target corpus/keys -- \
+			-max_total_time=$(FUZZ_SECONDS) -max_len=200 $(FUZZ_FLAGS)); done
+	($(call FUZZ,keys) text ../../../target/fuzz/text corpus/text -- \
+		-max_total_time=$(FUZZ_SECONDS) -max_len=400 $(FUZZ_FLAGS))
+	for target in request condition; do \
+		($(call FUZZ,db) $$target ../../../target/fuzz/$$target corpus/$$target -- -dict=json.dict \
+			-max_total_time=$(FUZZ_DB_SECONDS) -max_len=2000 -timeout=10 $(FUZZ_FLAGS)); done
+	($(call FUZZ,db) cursor ../../../target/fuzz/cursor corpus/cursor -- \
+		-max_total_time=$(FUZZ_DB_SECONDS) -max_len=200 -timeout=10 $(FUZZ_FLAGS))
 
 bench: cargo ## Measure beside the peers and write docs/benchmarks.md
 	cargo run --release -p stonecrop-bench -- run --passes $(PASSES)
