@@ -413,8 +413,8 @@ impl Question<'_> {
             let rows = statistics.rows()?;
             let costs = plans.iter().map(|plan| self.cost(plan, &plans, rows));
             let best = costs.fold(f64::INFINITY, f64::min);
-            // Counting candidates may take a tenth of what the query itself takes.
-            let enough = (best / 10.0 / PASS) as u64 + 100;
+            // Counting candidates may take a fifth of what the query itself takes.
+            let enough = (best / 5.0 / PASS) as u64 + 100;
             let mut counted: HashMap<usize, Option<u64>> = HashMap::new();
             for plan in plans.iter_mut().filter(|plan| plan.candidates.is_none()) {
                 plan.candidates = match (&plan.access, &plan.among) {

@@ -78,8 +78,7 @@ impl<'q> Statistics<'q> {
         Ok(count)
     }
 
-    /// How many candidates an access gives; none where there are more than enough to tell, and
-    /// more than would be expected.
+    /// How many candidates an access gives, a guess where there are more than enough to tell.
     pub(super) fn candidates(
         &mut self,
         access: &Access,
@@ -121,7 +120,8 @@ impl<'q> Statistics<'q> {
     }
 }
 
-/// What is expected where there is more than was counted.
+/// What is expected where there is more than was counted: to read rows one by one that were thought
+/// to be few costs more than a scan that was not needed.
 fn more_than(counted: u64, rows: u64) -> Option<u64> {
-    (counted * 4 > rows).then_some(rows)
+    Some(counted.saturating_mul(16).min(rows))
 }
