@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::plot::svg::{Picture, WIDTH, text};
 
 const LEFT: f64 = 84.0;
-const RIGHT: f64 = 24.0;
+const RIGHT: f64 = 40.0;
 /// Wide enough for the numbers below the ends of two neighbours.
 const GAP: f64 = 64.0;
 const TOP: f64 = 104.0;
