@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
-use stonecrop_keys::{MAX_KEY_BYTES, Schema as KeySchema, Value as KeyValue, stripe};
+use stonecrop_keys::{KeyRange, MAX_KEY_BYTES, Schema as KeySchema, Value as KeyValue, stripe};
 use stonecrop_store::{Direction, Read};
 
 use crate::clock::Timestamp;
@@ -305,6 +305,24 @@ impl TableState {
             Placement::Hash => 0..=(self.shards - 1) as u8,
             Placement::Range => self.own_shard()..=self.own_shard(),
         }
+    }
+
+    /// The stretches of places that part `index` of `count` of the table has, each with its shard. A
+    /// table that is placed by range is all in part 0.
+    pub(crate) fn segment(&self, index: usize, count: usize) -> Vec<(u8, KeyRange)> {
+        if self.schema.placement == Placement::Range {
+            let whole = (self.own_shard(), KeyRange { start: Vec::new(), end: None });
+            return if index == 0 { vec![whole] } else { Vec::new() };
+        }
+        let stripes = index * 256 / count..(index + 1) * 256 / count;
+        let stripes: Vec<u8> = stripes.map(|stripe| stripe as u8).collect();
+        let runs = stripes.chunk_by(|a, b| self.shard_of_stripe(*a) == self.shard_of_stripe(*b));
+        let runs = runs.filter_map(|run| Some((*run.first()?, *run.last()?)));
+        runs.map(|(first, last)| {
+            let end = last.checked_add(1).map(|next| vec![next]);
+            (self.shard_of_stripe(first), KeyRange { start: vec![first], end })
+        })
+        .collect()
     }
 
     /// The stripe of the rows whose keys begin like this, if the whole partition key is there.

@@ -164,7 +164,7 @@ impl<'a> Scan<'a> {
         }
         let mut stretches = match table.schema.placement {
             Placement::Hash if self.equal.is_empty() && self.predicate == Predicate::Any => {
-                self.stripes(table)
+                table.segment(index as usize, count as usize)
             }
             placement => {
                 if index > 0 {
@@ -192,21 +192,6 @@ impl<'a> Scan<'a> {
             stretches.reverse();
         }
         Ok(stretches)
-    }
-
-    /// The stripes of this segment, shard by shard.
-    fn stripes(&self, table: &TableState) -> Vec<(u8, FieldRange)> {
-        let (index, count) = self.segment;
-        let edge = |segment: u32| (u64::from(segment) * 256 / u64::from(count)) as u16;
-        let stripes: Vec<u8> = (edge(index)..edge(index + 1)).map(|stripe| stripe as u8).collect();
-        stripes
-            .chunk_by(|a, b| table.shard_of_stripe(*a) == table.shard_of_stripe(*b))
-            .filter_map(|run| Some((*run.first()?, *run.last()?)))
-            .map(|(first, last)| {
-                let end = last.checked_add(1).map(|next| vec![next]);
-                (table.shard_of_stripe(first), FieldRange { start: vec![first], end })
-            })
-            .collect()
     }
 
     /// The one stretch of rows with known first fields.

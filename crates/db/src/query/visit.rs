@@ -15,7 +15,6 @@ use crate::query::interrupt::Interrupt;
 use crate::query::plan::Access;
 use crate::read::{Entries, Loader, Moment};
 use crate::record::{LOOSE, PLACE, index_prefix};
-use crate::schema::Placement;
 use crate::walk::{Walk, families_for};
 
 /// How many threads a scan of a whole table is shared among, at most.
@@ -75,7 +74,7 @@ impl<'q> Visitor<'q> {
             Access::Keys(stretches) => self.walk(stretches.clone(), route, visit),
             Access::Everything => {
                 let (segment, of) = route.segment.unwrap_or((0, 1));
-                self.walk(stretches(self.view.table, segment, of), route, visit)
+                self.walk(self.view.table.segment(segment, of), route, visit)
             }
             Access::Index { at, ranges, covered } => match self.view.table.indexes.get(*at) {
                 Some(index) => self.visit_index(index, ranges, *covered, route, visit),
@@ -245,23 +244,6 @@ fn rest(after: &Bytes, backward: bool, is_prefix: bool) -> FieldRange {
         },
         false => FieldRange { start: [after, &[0][..]].concat(), end: None },
     }
-}
-
-/// The stretches of a part of a table.
-fn stretches(table: &TableState, segment: usize, of: usize) -> Vec<(u8, FieldRange)> {
-    if table.schema.placement == Placement::Range {
-        let whole = (table.own_shard(), FieldRange { start: Vec::new(), end: None });
-        return if segment == 0 { vec![whole] } else { Vec::new() };
-    }
-    let stripes: Vec<u8> =
-        (segment * 256 / of..(segment + 1) * 256 / of).map(|stripe| stripe as u8).collect();
-    let runs = stripes.chunk_by(|a, b| table.shard_of_stripe(*a) == table.shard_of_stripe(*b));
-    let runs = runs.filter_map(|run| Some((*run.first()?, *run.last()?)));
-    runs.map(|(first, last)| {
-        let end = last.checked_add(1).map(|next| vec![next]);
-        (table.shard_of_stripe(first), FieldRange { start: vec![first], end })
-    })
-    .collect()
 }
 
 /// The entries of an index in a range, from all shards in one order.
