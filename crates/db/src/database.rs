@@ -390,7 +390,7 @@ impl Database {
                 response.explanation.push(execution.explain()?);
             }
             for (row, values) in execution.sorted_rows()? {
-                found.push((execution.response_row(row, request.columns.as_deref())?, values));
+                found.push((execution.response_row(row, request)?, values));
             }
             orders.push(execution);
         }

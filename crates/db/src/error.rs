@@ -114,6 +114,14 @@ pub enum Error {
         /// What is wrong.
         problem: &'static str,
     },
+    /// Text that is no time.
+    #[error("{text:?} is no time: {problem}")]
+    Time {
+        /// The text.
+        text: String,
+        /// What is wrong.
+        problem: String,
+    },
     /// A scan that can't be done.
     #[error("scan: {problem}")]
     Scan {

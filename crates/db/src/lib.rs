@@ -77,7 +77,7 @@ pub use key::RowKey;
 pub use path::{Path, Step};
 pub use query::{
     Cancel, ExplainedPart, Explanation, Facets, Freshness, FreshnessFilter, Page, Query, Request,
-    Response, ResponseCell, ResponseRow, Sort, SortDirection, SortNulls, Summary,
+    Response, ResponseCell, ResponseClock, ResponseRow, Sort, SortDirection, SortNulls, Summary,
 };
 pub use row::{Cell, Row, Version};
 pub use scan::{Rows, Scan};

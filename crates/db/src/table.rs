@@ -431,7 +431,7 @@ impl Table {
         } else {
             self.query(&query)?
         };
-        response.add_page(&table, page, request.columns.as_deref())
+        response.add_page(&table, page, request)
     }
 
     /// Deletes all rows at once. Their space is given back as compaction comes by.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::query::Page;
@@ -25,7 +25,7 @@ use crate::query::plan::{Access, Plan};
 /// println!("{explanation}");
 /// # Ok::<(), stonecrop::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Explanation {
     /// What was done, part by part.
@@ -43,7 +43,7 @@ pub struct Explanation {
 /// assert_eq!(table.explain_analyze(&Query::new())?.parts[0].actual_rows, Some(0));
 /// # Ok::<(), stonecrop::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ExplainedPart {
     /// The name of the plan.

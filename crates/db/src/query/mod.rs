@@ -24,7 +24,7 @@ use crate::row::Row;
 pub use aggregate::{Facets, Freshness, Summary};
 pub use explain::{ExplainedPart, Explanation};
 pub use interrupt::Cancel;
-pub use json::{FreshnessFilter, Request, Response, ResponseCell, ResponseRow};
+pub use json::{FreshnessFilter, Request, Response, ResponseCell, ResponseClock, ResponseRow};
 
 pub(crate) use aggregate::needing;
 pub(crate) use execute::Execution;
@@ -51,6 +51,7 @@ pub struct Query {
     pub(crate) columns: Option<Vec<String>>,
     pub(crate) filter: Option<Condition>,
     pub(crate) sort: Vec<Sort>,
+    pub(crate) skip: usize,
     pub(crate) take: Option<usize>,
     pub(crate) cursor: Option<String>,
     pub(crate) backward: bool,
@@ -213,6 +214,17 @@ impl Query {
     /// ```
     pub fn sort(mut self, fields: impl IntoIterator<Item = Sort>) -> Self {
         self.sort = fields.into_iter().collect();
+        self
+    }
+
+    /// Passes over so many rows first, or, backward, last. They are looked at all the same: a cursor
+    /// is the faster way to where one was before.
+    ///
+    /// ```
+    /// stonecrop::Query::new().skip(100_000).take(200);
+    /// ```
+    pub fn skip(mut self, rows: usize) -> Self {
+        self.skip = rows;
         self
     }
 
