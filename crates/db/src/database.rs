@@ -10,7 +10,7 @@ use std::time::Duration;
 use stonecrop_store::{Batch, FjallStore, MemoryStore, Stats, Store};
 
 use crate::catalog::{self, CATALOG_SHARD, Catalog, Slot, TableState};
-use crate::clock::{Clock, SystemClock};
+use crate::clock::{Clock, SystemClock, Timestamp};
 use crate::error::{Error, Result};
 use crate::index::backfill::Builder;
 use crate::index::check::{Report, check};
@@ -19,7 +19,7 @@ use crate::retention::Expiry;
 use crate::schema::TableSchema;
 use crate::table::Table;
 use crate::write::Write;
-use crate::writer::{Durability, Prepared, QueueLimit, Receipt, Writer};
+use crate::writer::{Durability, Prepared, QueueLimit, Receipt, Writer, WriterStats};
 
 /// How a database is opened.
 ///
@@ -463,6 +463,25 @@ impl Database {
     /// ```
     pub fn stats(&self) -> Result<Stats> {
         Ok(self.inner.store.stats()?)
+    }
+
+    /// Figures about what was written.
+    ///
+    /// ```
+    /// assert_eq!(stonecrop::Database::memory().writer_stats().commits, 0);
+    /// ```
+    pub fn writer_stats(&self) -> WriterStats {
+        self.inner.writer.stats()
+    }
+
+    /// The time by the database's clock.
+    ///
+    /// ```
+    /// use stonecrop::{Database, Timestamp};
+    /// assert!(Database::memory().now() > Timestamp::from_micros(0));
+    /// ```
+    pub fn now(&self) -> Timestamp {
+        self.inner.clock.now()
     }
 
     /// Makes all writes durable and lets go of the files; scans that still run see their end.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use stonecrop_store::{Batch, Direction};
 
+use crate::anatomy::{Anatomy, anatomy};
 use crate::catalog::{CATALOG_SHARD, Slot, TableState};
 use crate::clock::Timestamp;
 use crate::database::{Inner, no_table};
@@ -188,6 +189,22 @@ impl Table {
         let table = self.state()?;
         let selection = Selection::of(&table, columns);
         self.read(&table, &key.into(), &selection, Moment::now(self.inner.clock.now()))
+    }
+
+    /// Where a row is stored: the keys of its families, and the entries of indexes that lead to it.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, TableSchema, Write};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// people.write(Write::put(1).set("name", "Ann"))?;
+    /// assert_eq!(people.anatomy(1)?.families[0].name, "name");
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn anatomy<'k>(&self, key: impl Into<RowKey<'k>>) -> Result<Anatomy> {
+        let table = self.state()?;
+        let place = table.place(key.into().values())?;
+        let source = self.inner.store.snapshot()?;
+        anatomy(&*source, &table, &place, self.inner.clock.now())
     }
 
     /// A row as it was at a time. Of families without a history it shows what was written by then

@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 /// # Ok::<(), stonecrop::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum IndexProgress {
     /// Every row is in it, and queries use it.
     #[default]

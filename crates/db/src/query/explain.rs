@@ -26,6 +26,7 @@ use crate::query::plan::{Access, Plan};
 /// # Ok::<(), stonecrop::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct Explanation {
     /// What was done, part by part.
@@ -44,6 +45,7 @@ pub struct Explanation {
 /// # Ok::<(), stonecrop::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct ExplainedPart {
     /// The name of the plan.

@@ -40,6 +40,7 @@ use crate::value::Value;
 /// # Ok::<(), stonecrop::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Request {
     /// The names of the tables. Rows of several are sorted as one, or come table by table where
@@ -72,6 +73,7 @@ pub struct Request {
     pub before: Option<String>,
     /// The rows as they were then: a time as text, or as microseconds since 1970.
     #[serde(with = "time", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, format = DateTime))]
     pub as_of: Option<Timestamp>,
     /// Only rows that are in this index.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,9 +89,11 @@ pub struct Request {
     pub clocks: bool,
     /// Gives up after so long, with [`Error::Interrupted`]; not in JSON.
     #[serde(skip)]
+    #[cfg_attr(feature = "openapi", schema(ignore))]
     pub timeout: Option<Duration>,
     /// Gives up when told to, with [`Error::Interrupted`]; not in JSON.
     #[serde(skip)]
+    #[cfg_attr(feature = "openapi", schema(ignore))]
     pub cancel: Option<Cancel>,
 }
 
@@ -105,6 +109,7 @@ fn is_zero(number: &usize) -> bool {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum FreshnessFilter {
     /// Those of which nothing is stale.
     AllFresh,
@@ -123,6 +128,7 @@ pub enum FreshnessFilter {
 /// # Ok::<(), stonecrop::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default)]
 pub struct Response {
     /// The rows, in the order that was asked for.
@@ -149,11 +155,13 @@ pub struct Response {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ResponseRow {
     /// The key: its value if it has one field, otherwise a list of them.
     pub row_key: serde_json::Value,
     /// The columns with their names, in the order that they were asked for; an object in JSON.
     #[serde(with = "object")]
+    #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, ResponseCell>))]
     pub columns: Vec<(String, ResponseCell)>,
 }
 
@@ -165,6 +173,7 @@ pub struct ResponseRow {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ResponseCell {
     /// The value.
     pub value: Value,
@@ -190,17 +199,21 @@ pub struct ResponseCell {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ResponseClock {
     /// The family that it was written with; a column that is in none is its own.
     pub family: String,
     /// When it was written.
     #[serde(with = "time")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, format = DateTime))]
     pub written_at: Option<Timestamp>,
     /// From when on it is stale; none is never.
     #[serde(with = "time")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, format = DateTime))]
     pub fresh_until: Option<Timestamp>,
     /// From when on it is gone; none is never.
     #[serde(with = "time")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, format = DateTime))]
     pub gone_at: Option<Timestamp>,
 }
 

@@ -73,10 +73,12 @@ pub struct Query {
 /// let sort = [Sort::asc("name"), Sort::desc("address.city").nulls_first()];
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Sort {
     /// The column, or field of the key, or what is in one.
     #[serde(with = "json::path")]
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub field: Path,
     /// Upwards or downwards.
     pub direction: SortDirection,
@@ -92,6 +94,7 @@ pub struct Sort {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum SortDirection {
     /// The smallest first.
     #[default]
@@ -106,6 +109,7 @@ pub enum SortDirection {
 /// assert_eq!(stonecrop::SortNulls::default(), stonecrop::SortNulls::Last);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum SortNulls {
     /// Before all others.
     First,
