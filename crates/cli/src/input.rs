@@ -1,11 +1,20 @@
 //! What comes in: lines of bounded length, and hex.
 
 use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
 
 use crate::error::{Error, HexProblem, LineProblem, Result};
 
 /// Enough for the longest key in any notation: 65,535 bytes, each as `\u0000`.
 const MAX_LINE_BYTES: usize = 1 << 20;
+
+/// The text of a file, or of standard input if it is `-`.
+pub(crate) fn read_text(path: &Path) -> Result<String> {
+    if path == Path::new("-") {
+        return io::read_to_string(io::stdin().lock()).map_err(Error::Input);
+    }
+    std::fs::read_to_string(path).map_err(|cause| Error::File { path: path.to_owned(), cause })
+}
 
 const BUFFER_BYTES: usize = 1 << 16;
 

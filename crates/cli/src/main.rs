@@ -1,20 +1,27 @@
 //! The `stonecrop` command.
 
+mod client;
 mod command;
 mod error;
+mod filter;
+mod grid;
 mod input;
 mod output;
+mod progress;
+mod rows;
 mod session;
+mod value;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
+use crate::client::Target;
 use crate::command::Command;
 use crate::output::When;
 use crate::session::Session;
 
-/// Turns typed composite keys into bytes whose byte order is the value order, and back.
+/// A wide-column database with typed, ordered keys, and a freshness clock on its columns.
 #[derive(Parser)]
 #[command(name = "stonecrop", version, arg_required_else_help = true)]
 #[command(after_help = command::HELP, subcommand_required = true)]
@@ -23,13 +30,16 @@ struct Arguments {
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", display_order = 100)]
     color: When,
 
+    #[command(flatten)]
+    target: Target,
+
     #[command(subcommand)]
     command: Command,
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let mut session = Session::new(arguments.color);
+    let mut session = Session::new(arguments.color, arguments.target);
     let ended = command::run(&arguments.command, &mut session);
     session.finish(ended)
 }
