@@ -119,7 +119,7 @@ impl fmt::Display for Error {
             Error::Hex { character, problem } => write_hex_problem(f, *character, *problem),
             Error::Line(LineProblem::Blank) => f.write_str("the line is blank"),
             Error::Line(LineProblem::TooLong { limit }) => {
-                write!(f, "the line is longer than {limit} bytes, and no key needs as many")
+                write!(f, "the line is longer than {limit} bytes")
             }
             Error::Line(LineProblem::NotUtf8 { byte }) => {
                 write!(f, "not UTF-8 from byte {byte} of the line on")
