@@ -599,9 +599,10 @@ impl Inner {
         durability: Option<Durability>,
     ) -> Result<Receipt> {
         loop {
-            let prepared = writes.iter().map(|(slot, name, write)| {
+            let prepared = writes.iter().enumerate().map(|(at, (slot, name, write))| {
                 let table = slot.get().ok_or_else(|| no_table(name))?;
-                Prepared::new(slot, &table, write)
+                let prepared = Prepared::new(slot, &table, write);
+                prepared.map_err(|error| if writes.len() > 1 { error.in_write(at) } else { error })
             });
             match self.write_prepared(prepared.collect::<Result<_>>()?, durability) {
                 Err(Error::Altered) => {}

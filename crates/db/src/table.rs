@@ -150,10 +150,14 @@ impl Table {
     ) -> Result<Receipt> {
         // Each is prepared as it comes and let go of, which is faster than holding all of them.
         let table = self.state()?;
-        let writes = writes.into_iter();
+        let mut writes = writes.into_iter();
         let mut prepared = Vec::with_capacity(writes.size_hint().0.min(EXPECTED_WRITES));
-        for write in writes {
-            prepared.push(Prepared::new(&self.slot, &table, &write)?);
+        while let Some(write) = writes.next() {
+            match Prepared::new(&self.slot, &table, &write) {
+                Ok(write) => prepared.push(write),
+                Err(error) if prepared.is_empty() && writes.next().is_none() => return Err(error),
+                Err(error) => return Err(error.in_write(prepared.len())),
+            }
         }
         self.inner.write_prepared(prepared, durability)
     }
