@@ -28,7 +28,12 @@ pub(crate) struct Lines<R> {
 
 impl<R: Read> Lines<R> {
     pub(crate) fn new(input: R) -> Self {
-        Lines { input: BufReader::with_capacity(BUFFER_BYTES, input), line: Vec::new(), number: 0, bytes: 0 }
+        Lines {
+            input: BufReader::with_capacity(BUFFER_BYTES, input),
+            line: Vec::new(),
+            number: 0,
+            bytes: 0,
+        }
     }
 
     /// The number of the line that was read last, counted from one.

@@ -2,6 +2,7 @@
 
 mod client;
 mod command;
+mod data;
 mod error;
 mod filter;
 mod grid;

@@ -2,8 +2,9 @@
 
 use serde_json::Value as Json;
 use stonecrop::{ResponseCell, ResponseRow, Timestamp};
+use stonecrop_server::api::Table;
 
-use crate::client::wire::Table;
+use crate::client::declared;
 use crate::grid::{Grid, Text};
 use crate::output::DIM;
 use crate::value::{is_number, to_show};
@@ -72,13 +73,13 @@ fn columns<'r>(
             occurring.push(name);
         }
     }
-    let declared: Vec<&str> = table
+    let in_table: Vec<&str> = table
         .into_iter()
-        .flat_map(|table| table.columns().map(|column| column.name.as_str()))
+        .flat_map(|table| declared(table).map(|column| column.name.as_str()))
         .collect();
     // Sorting is stable: those that are not declared stay as they came, after the others.
     occurring.sort_by_key(|name| {
-        declared.iter().position(|other| other == name).unwrap_or(declared.len())
+        in_table.iter().position(|other| other == name).unwrap_or(in_table.len())
     });
     occurring
 }

@@ -3,9 +3,9 @@
 
 mod lines;
 mod problem;
+mod table;
 mod target;
 mod transport;
-pub(crate) mod wire;
 
 use std::time::Duration;
 
@@ -17,12 +17,14 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::runtime::Runtime;
+use tokio::task::JoinHandle;
 
 use crate::error::{Error, Result};
 use transport::{Body, Transport};
 
 pub(crate) use lines::BodyLines;
 pub(crate) use problem::Problem;
+pub(crate) use table::{declared, key_text};
 pub(crate) use target::{Location, Target};
 
 /// Whether a database has to be there.
@@ -37,9 +39,18 @@ const TRIES: u32 = 5;
 
 pub(crate) struct Client {
     runtime: Runtime,
+    asker: Asker,
+}
+
+/// What it takes to ask, apart from a thread to wait in.
+#[derive(Clone)]
+struct Asker {
     transport: Transport,
     token: Option<String>,
 }
+
+/// An answer that is on its way.
+pub(crate) struct Pending(JoinHandle<Result<Bytes>>);
 
 impl Client {
     pub(crate) fn open(target: &Target, access: Access) -> Result<Self> {
@@ -54,11 +65,11 @@ impl Client {
                 if access == Access::Existing {
                     target::must_exist(&folder)?;
                 }
-                (Transport::within(&folder)?, None)
+                (Transport::within(&folder, &runtime)?, None)
             }
-            Location::Memory => (Transport::within("memory:".as_ref())?, None),
+            Location::Memory => (Transport::within("memory:".as_ref(), &runtime)?, None),
         };
-        Ok(Client { runtime, transport, token })
+        Ok(Client { runtime, asker: Asker { transport, token } })
     }
 
     pub(crate) fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T> {
@@ -80,19 +91,44 @@ impl Client {
 
     /// The body of the answer to a request, if that is a good one.
     pub(crate) fn call(&self, method: Method, path: &str, body: Option<Bytes>) -> Result<Bytes> {
-        self.runtime.block_on(self.call_async(method, path, body))
+        self.runtime.block_on(self.asker.call(method, path, body))
+    }
+
+    /// Sends a request, and does not wait for the answer.
+    pub(crate) fn start(&self, method: Method, path: &str, body: Bytes) -> Pending {
+        let (asker, path) = (self.asker.clone(), path.to_owned());
+        let answer = async move { asker.call(method, &path, Some(body)).await };
+        Pending(self.runtime.spawn(answer))
+    }
+
+    /// Waits for an answer.
+    pub(crate) fn wait(&self, pending: Pending) -> Result<Bytes> {
+        let answer = self.runtime.block_on(pending.0);
+        answer.unwrap_or_else(|error| Err(Error::Unreachable(error.to_string())))
     }
 
     /// The lines of a long answer, as they come.
     pub(crate) fn lines(&self, path: &str) -> Result<BodyLines<'_>> {
         let answer = self.runtime.block_on(async {
-            let answer = self.send(Method::GET, path, None).await?;
+            let answer = self.asker.send(Method::GET, path, None).await?;
             good(answer).await
         })?;
         Ok(BodyLines::new(self.runtime.handle(), answer.into_body()))
     }
 
-    async fn call_async(&self, method: Method, path: &str, body: Option<Bytes>) -> Result<Bytes> {
+    /// Waits for so long.
+    pub(crate) fn pause(&self, duration: Duration) {
+        self.runtime.block_on(tokio::time::sleep(duration));
+    }
+
+    /// Leaves the database in good order. A server does not notice.
+    pub(crate) fn close(self) -> Result<()> {
+        self.asker.transport.close()
+    }
+}
+
+impl Asker {
+    async fn call(&self, method: Method, path: &str, body: Option<Bytes>) -> Result<Bytes> {
         let mut tries = 1;
         loop {
             let answer = self.send(method.clone(), path, body.clone()).await?;
@@ -123,16 +159,6 @@ impl Client {
         }
         let bad = |error| Error::Usage(format!("this can't be asked of a server: {error}"));
         self.transport.send(request.body(body.unwrap_or_default()).map_err(bad)?).await
-    }
-
-    /// Waits for so long.
-    pub(crate) fn pause(&self, duration: Duration) {
-        self.runtime.block_on(tokio::time::sleep(duration));
-    }
-
-    /// Leaves the database in good order. A server does not notice.
-    pub(crate) fn close(self) -> Result<()> {
-        self.transport.close()
     }
 }
 

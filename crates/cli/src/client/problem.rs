@@ -37,6 +37,12 @@ impl Problem {
         }
     }
 
+    /// With something more to say about it.
+    pub(crate) fn with_note(&self, note: &str) -> Self {
+        let text = if self.detail.is_empty() { &self.title } else { &self.detail };
+        Problem { detail: format!("{text}; {note}"), ..self.clone() }
+    }
+
     /// Which write of a batch is at fault, counted from 0.
     pub(crate) fn write_index(&self) -> Option<usize> {
         let rest = self.path.as_deref()?.strip_prefix("/writes/")?;

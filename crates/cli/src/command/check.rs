@@ -1,9 +1,8 @@
 //! `stonecrop check`: whether indexes and rows agree.
 
 use clap::Args;
-use serde_json::json;
+use stonecrop_server::api::{Check, Checked, Disagreement};
 
-use crate::client::wire::CheckReport;
 use crate::command::heading;
 use crate::error::Result;
 use crate::output::visible;
@@ -36,22 +35,28 @@ const HELP: &str = concat!(
 
 pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
     let client = session.open()?;
-    let report: CheckReport = client.post("/v1/check", &json!({ "repair": arguments.repair }))?;
+    let report: Checked = client.post("/v1/check", &Check { repair: arguments.repair })?;
     client.close()?;
-    if !report.disagreements.is_empty() && !report.repaired {
+    if report.mended < report.found {
         session.mark_bad();
     }
     if arguments.json {
         return session.print_json(&report);
     }
-    for disagreement in &report.disagreements {
-        session.say(&visible(disagreement))?;
+    for Disagreement { table, index, problem, key, .. } in &report.problems {
+        let place = match index {
+            Some(index) => format!("table {table}, index {index}"),
+            None => format!("table {table}"),
+        };
+        session.say(&visible(&format!("{place}: {problem} (stored key {key})")))?;
     }
-    let looked = format!("{} rows and {} index entries", report.rows, report.entries);
-    match (report.disagreements.len(), report.repaired) {
-        (0, _) => session.say(&format!("{looked}: all agrees")),
-        (count, true) => session.say(&format!("{looked}: {count} did not agree, and were mended")),
-        (count, false) => session
-            .say(&format!("{looked}: {count} do not agree; stonecrop check --repair mends them")),
-    }
+    let Checked { entries, found, mended, .. } = report;
+    session.say(&match (found, arguments.repair) {
+        (0, _) => format!("{entries} entries were looked at: all agrees"),
+        (_, true) => format!("{entries} entries were looked at: {mended} of {found} were mended"),
+        (_, false) => format!(
+            "{entries} entries were looked at: {found} do not agree; stonecrop check --repair \
+             mends what can be"
+        ),
+    })
 }

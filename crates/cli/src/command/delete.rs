@@ -2,10 +2,9 @@
 
 use clap::Args;
 use hyper::Method;
-use serde_json::json;
+use stonecrop_server::api::{Change, Receipt};
 
 use super::put::report;
-use crate::client::wire::Receipt;
 use crate::client::{escape, table_path};
 use crate::command::heading;
 use crate::error::Result;
@@ -46,13 +45,11 @@ const HELP: &str = concat!(
 );
 
 pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
-    let body = match &arguments.when {
-        Some(when) => json!({ "when": filter::parse(when)? }),
-        None => json!({}),
-    };
+    let when = arguments.when.as_deref().map(filter::parse).transpose()?;
+    let change = Change { when, ..Change::default() };
     let client = session.open()?;
     let path = table_path(&arguments.table, &format!("/rows/{}", escape(&arguments.key)));
-    let receipt: Receipt = client.request(Method::DELETE, &path, &body)?;
+    let receipt: Receipt = client.request(Method::DELETE, &path, &change)?;
     client.close()?;
     report(&receipt, "deleted", arguments.json, session)
 }

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use stonecrop::ResponseRow;
+use stonecrop_server::api::Table;
 
-use crate::client::wire::Table;
 use crate::client::{escape, table_path};
 use crate::command::heading;
 use crate::error::{Error, Result};

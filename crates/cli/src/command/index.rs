@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use hyper::Method;
+use stonecrop::IndexProgress;
+use stonecrop_server::api::{Index, Table};
 
 use super::table::{index_grid, notation};
-use crate::client::wire::{Index, Progress, Table};
 use crate::client::{Client, escape, table_path};
 use crate::command::heading;
 use crate::error::{Error, Result};
@@ -147,16 +148,16 @@ fn wait(table: &str, name: &str, client: &Client) -> Result<Index> {
     let spinner = progress::spinner(&format!("building {name}"));
     loop {
         let index: Index = client.get(&index_path(table, name))?;
-        match &index.progress {
-            Progress::Complete => {
+        match index.progress.clone().unwrap_or_default() {
+            IndexProgress::Complete => {
                 spinner.finish_and_clear();
                 return Ok(index);
             }
-            Progress::Failed { problem } => {
+            IndexProgress::Failed { problem } => {
                 spinner.finish_and_clear();
                 return Err(Error::Data(format!("index {name:?} failed: {problem}")));
             }
-            Progress::Building { rows } => spinner.set_position(*rows),
+            IndexProgress::Building { rows } => spinner.set_position(rows),
         }
         client.pause(INTERVAL);
     }

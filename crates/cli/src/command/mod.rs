@@ -4,7 +4,9 @@ mod check;
 mod compact;
 mod completions;
 mod delete;
+mod export;
 mod get;
+mod import;
 mod index;
 mod key;
 mod man;
@@ -56,6 +58,8 @@ pub(crate) enum Command {
     Put(put::Arguments),
     Delete(delete::Arguments),
     Query(query::Arguments),
+    Import(import::Arguments),
+    Export(export::Arguments),
     /// Creates, shows and drops indexes
     #[command(subcommand)]
     Index(index::Command),
@@ -76,6 +80,8 @@ pub(crate) fn run(command: &Command, session: &mut Session) -> Result<()> {
         Command::Put(arguments) => put::run(arguments, session),
         Command::Delete(arguments) => delete::run(arguments, session),
         Command::Query(arguments) => query::run(arguments, session),
+        Command::Import(arguments) => import::run(arguments, session),
+        Command::Export(arguments) => export::run(arguments, session),
         Command::Index(command) => index::run(command, session),
         Command::Check(arguments) => check::run(arguments, session),
         Command::Compact(arguments) => compact::run(arguments, session),

@@ -2,11 +2,11 @@
 
 use clap::Args;
 use hyper::Method;
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 use stonecrop::{ColumnType, Value};
+use stonecrop_server::api::{Change, Lasting, Receipt, Table};
 
-use crate::client::wire::{Receipt, Table};
-use crate::client::{escape, table_path};
+use crate::client::{declared, escape, table_path};
 use crate::command::heading;
 use crate::error::{Error, Result};
 use crate::filter;
@@ -32,11 +32,11 @@ pub(crate) struct Arguments {
 
     /// Fresh for so long, as in 10m, whatever the families say
     #[arg(long, value_name = "DURATION")]
-    ttl: Option<String>,
+    ttl: Option<Lasting>,
 
     /// Kept for so long after that, as in 30d
     #[arg(long, value_name = "DURATION")]
-    keep: Option<String>,
+    keep: Option<Lasting>,
 
     /// Only if this is true of the row, as in 'version = 3' or 'not exists'
     #[arg(long, value_name = "FILTER")]
@@ -64,26 +64,21 @@ const HELP: &str = concat!(
 );
 
 pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
-    let mut body = Map::new();
-    if let Some(when) = &arguments.when {
-        body.insert("when".to_owned(), json(&filter::parse(when)?)?);
-    }
-    for (name, duration) in [("ttl", &arguments.ttl), ("keep", &arguments.keep)] {
-        if let Some(duration) = duration {
-            body.insert(name.to_owned(), duration.as_str().into());
-        }
-    }
+    let mut change = Change {
+        when: arguments.when.as_deref().map(filter::parse).transpose()?,
+        ttl: arguments.ttl,
+        keep: arguments.keep,
+        ..Change::default()
+    };
     let columns: Vec<Assignment<'_>> =
         arguments.columns.iter().map(|text| assignment(text)).collect::<Result<_>>()?;
     let client = session.open()?;
     let table: Table = client.get(&table_path(&arguments.table, ""))?;
-    let mut set = Map::new();
     for column in columns {
-        set.insert(column.name.to_owned(), json(&column.value(&table)?)?);
+        change.set.insert(column.name.to_owned(), column.value(&table)?);
     }
-    body.insert("set".to_owned(), set.into());
     let path = table_path(&arguments.table, &format!("/rows/{}", escape(&arguments.key)));
-    let receipt: Receipt = client.request(Method::PATCH, &path, &body)?;
+    let receipt: Receipt = client.request(Method::PATCH, &path, &change)?;
     client.close()?;
     report(&receipt, "written", arguments.json, session)
 }
@@ -145,8 +140,8 @@ fn assignment(text: &str) -> Result<Assignment<'_>> {
 
 impl Assignment<'_> {
     fn value(&self, table: &Table) -> Result<Value> {
-        let declared = table.columns().find(|column| column.name == self.name);
-        let declared = declared.map_or(ColumnType::Any, |column| column.column_type);
+        let column = declared(table).find(|column| column.name == self.name);
+        let declared = column.map_or(ColumnType::Any, |column| column.column_type);
         let value = match &self.content {
             // Else null could not be written to a column with a type, unless that is string.
             Content::Text("null") if declared != ColumnType::String => Ok(Value::Null),
@@ -159,17 +154,13 @@ impl Assignment<'_> {
     }
 }
 
-fn json(value: &impl serde::Serialize) -> Result<Json> {
-    serde_json::to_value(value).map_err(|error| Error::Data(error.to_string()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn table(column: &str, column_type: &str) -> Table {
         let json = serde_json::json!({
-            "name": "t", "partition_key": "id u64", "placement": "hash", "version": 1,
+            "name": "t", "partition_key": "id u64", "sort_key": "", "placement": "hash", "version": 1,
             "key": [], "partition_fields": 1, "indexes": [],
             "families": [{"name": "f", "columns": [{"name": column, "type": column_type}]}],
         });

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 use stonecrop::{FreshnessFilter, Request, Response, ResponseRow, Sort};
+use stonecrop_server::api::{Explain, Explained, Table};
 
-use crate::client::wire::{Explained, Table};
 use crate::client::{Client, table_path};
 use crate::command::heading;
 use crate::error::{Error, Result};
@@ -149,12 +149,11 @@ fn from_file(path: &std::path::Path, arguments: &Arguments) -> Result<Request> {
 }
 
 fn explain(request: &Request, json: bool, client: &Client, session: &mut Session) -> Result<()> {
-    let body = json!({ "request": request, "analyze": false });
+    let body = Explain { request: request.clone(), analyze: false };
+    let explained: Explained = client.post("/v1/explain", &body)?;
     if json {
-        let explained: serde_json::Value = client.post("/v1/explain", &body)?;
         return session.print_json(&explained);
     }
-    let explained: Explained = client.post("/v1/explain", &body)?;
     explained.text.trim_end().lines().try_for_each(|line| session.say(&visible(line)))
 }
 

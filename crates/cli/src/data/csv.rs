@@ -18,8 +18,7 @@ pub(crate) struct Reader {
 impl Reader {
     pub(super) fn new(input: Box<dyn Read>, delimiter: u8, path: &Path) -> Result<Self> {
         // We count the fields ourselves, so that a line with others is a bad line and no end.
-        let mut input =
-            ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(input);
+        let mut input = ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(input);
         let headers = input.headers().map_err(|error| failed(path, error))?;
         let mut names: Vec<Arc<str>> = Vec::new();
         for name in headers {
@@ -54,8 +53,7 @@ impl Reader {
         Ok(Some(match self.fields() {
             Ok(fields) => ReadRow::Row(Record { line, key: None, fields, source: None }),
             Err(reason) => {
-                let fields = self.record.iter();
-                let text = self::line(fields.map(|field| String::from_utf8_lossy(field)));
+                let text = self::line(&self.record);
                 ReadRow::Bad(Reject { line, reason, text })
             }
         }))

@@ -7,9 +7,10 @@ use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 use stonecrop::{ColumnType, ResponseRow, Value};
+use stonecrop_server::api::Table;
 
 use super::Format;
-use crate::client::wire::Table;
+use crate::client::declared;
 use crate::error::{Error, Result};
 use crate::value::{plain, to_text};
 
@@ -29,14 +30,14 @@ impl Columns {
     pub(crate) fn new(table: &Table, asked: Option<&[String]>) -> Self {
         let fields = table.key.iter();
         let key = fields.map(|field| (field.name.clone(), field.field_type.clone())).collect();
-        let declared: Vec<(String, ColumnType)> =
-            table.columns().map(|column| (column.name.clone(), column.column_type)).collect();
+        let in_table: Vec<(String, ColumnType)> =
+            declared(table).map(|column| (column.name.clone(), column.column_type)).collect();
         let columns = match asked {
-            None => declared,
+            None => in_table,
             Some(asked) => asked
                 .iter()
                 .map(|name| {
-                    let known = declared.iter().find(|(declared, _)| declared == name);
+                    let known = in_table.iter().find(|(known, _)| known == name);
                     known.cloned().unwrap_or((name.clone(), ColumnType::Any))
                 })
                 .collect(),

@@ -38,7 +38,7 @@ use stonecrop::Condition;
 
 use crate::error::write_caret;
 
-pub(crate) use literal::{TypedText, number, typed};
+pub(crate) use literal::{TypedText, typed};
 
 /// Parentheses and `not`s can be nested this deep, so that reading them takes a bounded stack.
 const MAX_NESTING: usize = 64;

@@ -2,11 +2,10 @@
 
 use clap::Args;
 use hyper::Method;
-use serde_json::{Value as Json, json};
+use stonecrop_server::api::{Alteration, Column, Family, NewColumn, NewLifetime, Table};
 
 use super::notation;
 use crate::client::table_path;
-use crate::client::wire::Table;
 use crate::command::heading;
 use crate::error::{Error, Result};
 use crate::session::Session;
@@ -46,27 +45,23 @@ const HELP: &str = concat!(
 );
 
 pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
-    let families: Vec<Json> =
-        arguments.families.iter().map(|text| notation::family(text)).collect::<Result<_>>()?;
-    let mut columns = Vec::new();
+    let families = arguments.families.iter().map(|text| notation::family(text));
+    let mut change =
+        Alteration { add_families: families.collect::<Result<_>>()?, ..Alteration::default() };
     for text in &arguments.columns {
-        let (family, mut added) = of_family(text)?;
-        for column in added["columns"].as_array_mut().into_iter().flatten() {
-            column["family"] = family.clone();
-            columns.push(column.take());
-        }
+        let Family { name: family, columns, .. } = notation::family(text)?;
+        change.add_columns.extend(columns.into_iter().map(|Column { name, column_type }| {
+            NewColumn { family: family.clone(), name, column_type }
+        }));
     }
-    let mut lifetimes = Vec::new();
     for text in &arguments.lifetimes {
-        let (family, aged) = of_family(text)?;
-        lifetimes.push(json!({ "family": family, "ttl": aged["ttl"], "keep": aged["keep"] }));
+        let Family { name: family, ttl, keep, .. } = notation::family(text)?;
+        change.lifetimes.push(NewLifetime { family, ttl, keep });
     }
-    if families.is_empty() && columns.is_empty() && lifetimes.is_empty() {
+    if [change.add_families.len(), change.add_columns.len(), change.lifetimes.len()] == [0; 3] {
         let problem = "nothing to alter: give --add-family, --add-column or --lifetime";
         return Err(Error::Usage(problem.to_owned()));
     }
-    let change =
-        json!({ "add_families": families, "add_columns": columns, "lifetimes": lifetimes });
     let client = session.open()?;
     let path = table_path(&arguments.table, "");
     let table: Table = client.request(Method::PATCH, &path, &change)?;
@@ -75,10 +70,4 @@ pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
         true => session.print_json(&table),
         false => super::describe(session.out(), &table).map_err(Error::Output),
     }
-}
-
-/// The family that is named, and what is said of it.
-fn of_family(text: &str) -> Result<(Json, Json)> {
-    let family = notation::family(text)?;
-    Ok((family.get("name").cloned().unwrap_or_default(), family))
 }

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
+use stonecrop_server::api::{Placement, Schema, Table};
 
 use super::notation;
-use crate::client::wire::Table;
 use crate::command::heading;
 use crate::error::{Error, Result};
 use crate::input::read_text;
@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
 
     /// How partitions are placed
     #[arg(long, value_name = "HOW", default_value = "hash")]
-    placement: Placement,
+    placement: Place,
 
     /// A family of columns, as in 'crm: name, email string, ttl 10m'; can be given several times
     #[arg(long = "family", value_name = "FAMILY")]
@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Placement {
+enum Place {
     /// Spread by a hash
     Hash,
     /// In the order of the key
@@ -84,41 +84,37 @@ pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
     }
 }
 
-fn from_arguments(arguments: &Arguments) -> Result<Json> {
+fn from_arguments(arguments: &Arguments) -> Result<Schema> {
     let families = arguments.families.iter().map(|text| notation::family(text));
     let indexes = arguments.indexes.iter().map(|text| notation::index(text));
     let (partition_key, sort_key) = notation::key(arguments.key.as_deref().unwrap_or_default());
-    let mut schema = json!({
-        "name": arguments.table,
-        "partition_key": partition_key,
-        "placement": match arguments.placement {
-            Placement::Hash => "hash",
-            Placement::Range => "range",
+    Ok(Schema {
+        name: arguments.table.clone().unwrap_or_default(),
+        partition_key,
+        sort_key,
+        placement: match arguments.placement {
+            Place::Hash => Placement::Hash,
+            Place::Range => Placement::Range,
         },
-        "families": families.collect::<Result<Vec<_>>>()?,
-        "indexes": indexes.collect::<Result<Vec<_>>>()?,
-    });
-    if let (Some(sort_key), Some(schema)) = (sort_key, schema.as_object_mut()) {
-        schema.insert("sort_key".to_owned(), sort_key.into());
-    }
-    Ok(schema)
+        families: families.collect::<Result<_>>()?,
+        indexes: indexes.collect::<Result<_>>()?,
+    })
 }
 
 /// A schema, or a table as it is shown: what only a table has is left out.
-fn from_file(path: &Path, name: Option<&str>) -> Result<Json> {
-    let text = read_text(path)?;
+fn from_file(path: &Path, name: Option<&str>) -> Result<Schema> {
     let bad = |problem: String| Error::Data(format!("{}: {problem}", path.display()));
-    let mut schema: Json = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
-    let object = schema.as_object_mut().ok_or_else(|| bad("it is no JSON object".to_owned()))?;
+    let mut json: Json =
+        serde_json::from_str(&read_text(path)?).map_err(|error| bad(error.to_string()))?;
+    let object = json.as_object_mut().ok_or_else(|| bad("it is no JSON object".to_owned()))?;
     for derived in ["version", "key", "partition_fields"] {
         object.remove(derived);
-    }
-    let indexes = object.get_mut("indexes").and_then(Json::as_array_mut);
-    for index in indexes.into_iter().flatten().filter_map(Json::as_object_mut) {
-        index.remove("progress");
     }
     if let Some(name) = name {
         object.insert("name".to_owned(), name.into());
     }
+    let mut schema: Schema =
+        serde_json::from_value(json).map_err(|error| bad(error.to_string()))?;
+    schema.indexes.iter_mut().for_each(|index| index.progress = None);
     Ok(schema)
 }

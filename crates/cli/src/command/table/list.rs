@@ -1,8 +1,9 @@
 //! `stonecrop table list`: the tables, a line each.
 
 use clap::Args;
+use stonecrop_server::api::Tables;
 
-use crate::client::wire::Tables;
+use crate::client::{declared, key_text};
 use crate::command::heading;
 use crate::error::{Error, Result};
 use crate::grid::{Grid, Text};
@@ -40,9 +41,9 @@ pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
         let families: Vec<_> = table.families.iter().map(|family| family.name.as_str()).collect();
         grid.push([
             Text::new(&table.name),
-            Text::new(table.key_text()),
+            Text::new(key_text(table)),
             Text::new(families.join(", ")),
-            Text::number(table.columns().count().to_string()),
+            Text::number(declared(table).count().to_string()),
             Text::number(table.indexes.len().to_string()),
         ]);
     }

@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 
 use clap::Args;
+use stonecrop::IndexProgress;
+use stonecrop_server::api::{Family, History, Index, Lasting, Placement, Table};
 
-use crate::client::table_path;
-use crate::client::wire::{Family, History, Index, Progress, Table};
+use crate::client::{key_text, table_path};
 use crate::command::heading;
 use crate::error::{Error, Result};
 use crate::grid::{Grid, Text};
@@ -44,13 +45,12 @@ pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
 
 /// A table in words.
 pub(crate) fn describe(out: &mut impl Write, table: &Table) -> io::Result<()> {
-    let (name, key) = (visible(&table.name), table.key_text());
-    writeln!(
-        out,
-        "{HEADING}{name}{HEADING:#}  key {}, placed by {}",
-        visible(&key),
-        table.placement
-    )?;
+    let (name, key) = (visible(&table.name), key_text(table));
+    let placed = match table.placement {
+        Placement::Hash => "placed by hash",
+        Placement::Range => "placed in order",
+    };
+    writeln!(out, "{HEADING}{name}{HEADING:#}  key {}, {placed}", visible(&key))?;
     if !table.families.is_empty() {
         writeln!(out)?;
         let mut grid = Grid::new(["column", "type", "family", "fresh for", "kept for", "history"]);
@@ -67,15 +67,15 @@ pub(crate) fn describe(out: &mut impl Write, table: &Table) -> io::Result<()> {
 }
 
 fn push_family(grid: &mut Grid, family: &Family) {
-    let ttl = family.ttl.as_deref().unwrap_or("ever");
-    let keep = family.keep.as_deref().unwrap_or("ever");
+    let length = |lasting: Option<Lasting>| lasting.map_or("ever".to_owned(), lasting_text);
+    let (ttl, keep) = (length(family.ttl), length(family.keep));
     let history = match &family.history {
         None => "none".to_owned(),
         Some(History::Versions(count)) => format!("{count} versions"),
-        Some(History::For(duration)) => format!("for {duration}"),
+        Some(History::For(lasting)) => format!("for {}", lasting_text(*lasting)),
     };
     let mut push = |name: &str, column_type: &str| {
-        let texts = [name, column_type, &family.name, ttl, keep, &history];
+        let texts = [name, column_type, &family.name, &ttl, &keep, &history];
         grid.push(texts.map(Text::new));
     };
     if family.columns.is_empty() {
@@ -91,16 +91,24 @@ pub(crate) fn index_grid(indexes: &[Index]) -> Grid {
     for index in indexes {
         let unique = if index.unique { "yes" } else { "no" };
         let covering = index.covering.join(", ");
-        let state = state(&index.progress);
+        let state = index.progress.as_ref().map_or(String::new(), state);
         grid.push([&index.name, &index.columns, unique, &covering, &state].map(Text::new));
     }
     grid
 }
 
-fn state(progress: &Progress) -> String {
+fn state(progress: &IndexProgress) -> String {
     match progress {
-        Progress::Complete => "complete".to_owned(),
-        Progress::Building { rows } => format!("building, {rows} rows so far"),
-        Progress::Failed { problem } => format!("failed: {problem}"),
+        IndexProgress::Complete => "complete".to_owned(),
+        IndexProgress::Building { rows } => format!("building, {rows} rows so far"),
+        IndexProgress::Failed { problem } => format!("failed: {problem}"),
+    }
+}
+
+/// As it is given and answered: `1h 30m`.
+fn lasting_text(lasting: Lasting) -> String {
+    match serde_json::to_value(lasting) {
+        Ok(serde_json::Value::String(text)) => text,
+        _ => format!("{:?}", lasting.0),
     }
 }

@@ -57,9 +57,8 @@ impl Writer {
             .map(|(name, values)| Column { name: name.clone(), values, levels: Vec::new() })
             .collect();
         let fields = columns.iter().map(Column::schema).collect::<Result<Vec<_>, _>>();
-        let schema = fields.and_then(|fields| {
-            Type::group_type_builder("rows").with_fields(fields).build()
-        });
+        let schema =
+            fields.and_then(|fields| Type::group_type_builder("rows").with_fields(fields).build());
         let zstd = Compression::ZSTD(ZstdLevel::default());
         let properties = WriterProperties::builder().set_compression(zstd).build();
         let schema = Arc::new(schema.map_err(failed)?);
@@ -72,7 +71,8 @@ impl Writer {
         keys: &[&Json],
         value: impl Fn(&str) -> Option<&'r Value>,
     ) -> Result<()> {
-        let (fields, columns) = self.columns.split_at_mut(self.keys.min(self.columns.len()));
+        let count = self.keys.min(self.columns.len());
+        let (fields, columns) = self.columns.split_at_mut(count);
         for (column, key) in fields.iter_mut().zip(keys) {
             let there = !key.is_null() && column.values.push_key(key)?;
             column.levels.push(there.into());
