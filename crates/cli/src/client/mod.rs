@@ -118,7 +118,7 @@ impl Client {
 
     /// Waits for so long.
     pub(crate) fn pause(&self, duration: Duration) {
-        self.runtime.block_on(tokio::time::sleep(duration));
+        self.runtime.block_on(async { tokio::time::sleep(duration).await });
     }
 
     /// Leaves the database in good order. A server does not notice.

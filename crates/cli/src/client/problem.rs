@@ -67,7 +67,12 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = if self.detail.is_empty() { &self.title } else { &self.detail };
+        let text = match self.code.as_str() {
+            // There is only one write, and its number says nothing.
+            "condition-failed" => "the condition is not true of the row; nothing was written",
+            _ if self.detail.is_empty() => &self.title,
+            _ => &self.detail,
+        };
         f.write_str(&visible(text))?;
         match self.advice() {
             Some(advice) => write!(f, "\n  {}", visible(advice)),

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use indicatif::HumanCount;
+use indicatif::{HumanCount, ProgressBar};
 use stonecrop::{Request, Response, ResponseRow};
 use stonecrop_server::api::Table;
 
@@ -68,32 +68,13 @@ const HELP: &str = concat!(
 pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
     let by_name = arguments.output.as_deref().and_then(Format::of);
     let format = arguments.format.or(by_name).unwrap_or(Format::Jsonl);
-    let filter = arguments.filter.as_deref().map(filter::parse).transpose()?;
     let client = session.open()?;
     let table: Table = client.get(&table_path(&arguments.table, ""))?;
-    let columns = Columns::new(&table, arguments.columns.as_deref());
     let output = Output::new(arguments.output.as_deref(), format)?;
-    let mut writer = RowWriter::new(format, columns, output.open()?)?;
     let bar = progress::spinner("exporting");
-    let mut work = |row: ResponseRow| {
-        bar.inc(1);
-        writer.write(&row)
-    };
-    match filter {
-        None => each_row(arguments, &client, &mut work)?,
-        Some(filter) => {
-            let request = Request {
-                prefixes: vec![arguments.table.clone()],
-                columns: arguments.columns.clone(),
-                filter: Some(filter),
-                take: Some(PAGE),
-                ..Request::default()
-            };
-            each_found(request, &client, &mut work)?;
-        }
-    }
+    let written = write_rows(arguments, format, &table, &client, &output, &bar);
+    let left_out = written.map_err(|error| output.discard(error))?;
     bar.finish_and_clear();
-    let left_out = writer.finish()?;
     client.close()?;
     output.keep()?;
     if !left_out.is_empty() {
@@ -110,6 +91,38 @@ pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
             session.say(&format!("{count} rows exported to {path}"))
         }
     }
+}
+
+/// Writes all rows that are asked for; gives the names of columns that had no place.
+fn write_rows(
+    arguments: &Arguments,
+    format: Format,
+    table: &Table,
+    client: &Client,
+    output: &Output,
+    bar: &ProgressBar,
+) -> Result<Vec<String>> {
+    let filter = arguments.filter.as_deref().map(filter::parse).transpose()?;
+    let columns = Columns::new(table, arguments.columns.as_deref());
+    let mut writer = RowWriter::new(format, columns, output.open()?)?;
+    let mut work = |row: ResponseRow| {
+        bar.inc(1);
+        writer.write(&row)
+    };
+    match filter {
+        None => each_row(arguments, client, &mut work)?,
+        Some(filter) => {
+            let request = Request {
+                prefixes: vec![arguments.table.clone()],
+                columns: arguments.columns.clone(),
+                filter: Some(filter),
+                take: Some(PAGE),
+                ..Request::default()
+            };
+            each_found(request, client, &mut work)?;
+        }
+    }
+    writer.finish()
 }
 
 /// All rows, as of one moment.
@@ -174,6 +187,17 @@ impl Output {
                 Box::new(BufWriter::new(file))
             }
         })
+    }
+
+    /// Removes what there is of a file, and says that it was not standard output that failed.
+    fn discard(&self, error: Error) -> Error {
+        let Some((path, part)) = &self.path else { return error };
+        // What can't be removed is in the way of nobody.
+        let _ = fs::remove_file(part);
+        match error {
+            Error::Output(cause) => Error::File { path: path.clone(), cause },
+            other => other,
+        }
     }
 
     fn keep(self) -> Result<()> {

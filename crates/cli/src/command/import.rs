@@ -9,12 +9,14 @@ mod state;
 use std::path::PathBuf;
 
 use clap::Args;
+use stonecrop::ColumnType;
 use stonecrop_server::api::Lasting;
 
 use crate::command::heading;
 use crate::data::Format;
 use crate::error::{Error, Result};
 use crate::session::Session;
+use crate::value::{TYPES, column_type};
 
 /// Imports rows from files
 ///
@@ -50,6 +52,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "COLUMNS")]
     key: Option<String>,
 
+    /// The type of a column, as in zip:string, where another is seen; can be given several times
+    #[arg(long = "type", value_name = "COLUMN:TYPE", value_parser = column_and_type)]
+    types: Vec<(String, ColumnType)>,
+
     /// The family of the columns of a table that is made [default: the name of the file]
     #[arg(long, value_name = "NAME")]
     family: Option<String>,
@@ -80,6 +86,7 @@ const HELP: &str = concat!(
     "
   stonecrop import people people.csv
   stonecrop import people people.csv --key 'company; id' --family crm --ttl 10m --yes
+  stonecrop import people people.csv --type zip:string --type age:int
   stonecrop import events events.parquet --dry-run
   zcat log.jsonl.gz | stonecrop import log - --format jsonl --yes
   stonecrop import people people.csv --resume --yes
@@ -113,6 +120,13 @@ impl Arguments {
         };
         self.delimiter.map(byte).transpose()
     }
+}
+
+/// A column and its type, which follows the last colon.
+fn column_and_type(text: &str) -> Result<(String, ColumnType), String> {
+    let (column, named) = text.rsplit_once(':').ok_or("there is no colon before the type")?;
+    let found = column_type(named).ok_or(format!("{named:?} is no type; there are {TYPES}"))?;
+    Ok((column.to_owned(), found))
 }
 
 pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {

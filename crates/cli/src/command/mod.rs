@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod bench;
 mod check;
 mod compact;
 mod completions;
@@ -66,6 +67,7 @@ pub(crate) enum Command {
     Check(check::Arguments),
     Compact(compact::Arguments),
     Stats(stats::Arguments),
+    Bench(bench::Arguments),
     /// Encodes, decodes and explains keys
     #[command(subcommand)]
     Key(key::Command),
@@ -86,6 +88,7 @@ pub(crate) fn run(command: &Command, session: &mut Session) -> Result<()> {
         Command::Check(arguments) => check::run(arguments, session),
         Command::Compact(arguments) => compact::run(arguments, session),
         Command::Stats(arguments) => stats::run(arguments, session),
+        Command::Bench(arguments) => bench::run(arguments, session),
         Command::Key(command) => key::run(command, session),
         Command::Completions(arguments) => completions::run(arguments, session),
         Command::Man(arguments) => man::run(arguments, session),

@@ -87,7 +87,12 @@ fn open(arguments: &Arguments, session: &Session) -> Result<Option<Client>> {
 }
 
 fn plan(arguments: &Arguments, sample: &[Record], client: Option<&Client>) -> Result<Plan> {
-    let columns = infer::infer(sample);
+    let mut columns = infer::infer(sample);
+    for (name, column_type) in &arguments.types {
+        let column = columns.iter_mut().find(|column| *column.name == **name);
+        let missing = || Error::Usage(format!("--type names {name:?}, which is no column"));
+        column.ok_or_else(missing)?.column_type = *column_type;
+    }
     let table = match client.map(|client| client.get(&table_path(&arguments.table, ""))) {
         Some(Ok(table)) => Some(table),
         Some(Err(Error::Problem(problem))) if problem.code == "no-table" => None,
@@ -259,7 +264,7 @@ fn report(totals: &Totals, json: bool, session: &mut Session) -> Result<()> {
             "rejects": totals.reject_files,
         }));
     }
-    session.say(&format!("{} rows imported", HumanCount(totals.imported)))?;
+    session.say(&format!("{} imported", rows(totals.imported)))?;
     if totals.seconds > 1.0 {
         let took = HumanDuration(std::time::Duration::from_secs_f64(totals.seconds));
         let rate = HumanCount((totals.imported as f64 / totals.seconds) as u64);
@@ -267,8 +272,12 @@ fn report(totals: &Totals, json: bool, session: &mut Session) -> Result<()> {
     }
     if totals.rejected > 0 {
         let files = totals.reject_files.join(", ");
-        let count = HumanCount(totals.rejected);
-        session.say(&format!("{count} rows were left out: {files} says which and why"))?;
+        let count = rows(totals.rejected);
+        session.say(&format!("{count} left out: {files} says which and why"))?;
     }
     Ok(())
+}
+
+fn rows(count: u64) -> String {
+    format!("{} {}", HumanCount(count), if count == 1 { "row" } else { "rows" })
 }
