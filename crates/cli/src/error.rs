@@ -24,6 +24,9 @@ pub(crate) enum Error {
         problem: HexProblem,
     },
     Line(LineProblem),
+    Database(stonecrop::Error),
+    /// A server can't be started, or go on.
+    Serve(String),
     Input(io::Error),
     Output(io::Error),
     /// Arguments that clap can't judge.
@@ -37,8 +40,6 @@ pub(crate) enum Error {
     },
     /// The folder is not there, or is no database.
     NoDatabase(String),
-    /// The folder is there and can't be opened.
-    Database(stonecrop::Error),
     /// The server, or the one within, refused or failed.
     Problem(Box<Problem>),
     /// No answer came, or one that makes no sense.
@@ -71,7 +72,7 @@ impl Error {
             Error::Schema { .. } | Error::Usage(_) | Error::Filter(_) => 2,
             Error::NoDatabase(_) => 3,
             Error::Problem(problem) => problem.exit_code(),
-            Error::Database(_) | Error::Unreachable(_) => 5,
+            Error::Database(_) | Error::Serve(_) | Error::Unreachable(_) => 5,
             _ => 1,
         }
     }
@@ -124,6 +125,8 @@ impl fmt::Display for Error {
             Error::Line(LineProblem::NotUtf8 { byte }) => {
                 write!(f, "not UTF-8 from byte {byte} of the line on")
             }
+            Error::Database(cause) => f.write_str(&visible(&cause.to_string())),
+            Error::Serve(problem) => f.write_str(&visible(problem)),
             Error::Input(cause) => write!(f, "standard input can't be read: {cause}"),
             Error::Output(cause) => write!(f, "standard output can't be written: {cause}"),
             Error::Usage(text) | Error::Data(text) | Error::NoDatabase(text) => {
@@ -133,7 +136,6 @@ impl fmt::Display for Error {
             Error::File { path, cause } => {
                 write!(f, "{}: {cause}", visible(&path.display().to_string()))
             }
-            Error::Database(cause) => f.write_str(&visible(&cause.to_string())),
             Error::Problem(problem) => problem.fmt(f),
             Error::Unreachable(text) => f.write_str(&visible(text)),
         }

@@ -3,6 +3,7 @@
 mod client;
 mod command;
 mod data;
+mod demo;
 mod error;
 mod filter;
 mod grid;
@@ -22,7 +23,11 @@ use crate::command::Command;
 use crate::output::When;
 use crate::session::Session;
 
-/// A wide-column database with typed, ordered keys, and a freshness clock on its columns.
+/// Rows and their columns are allocated one by one; this allocator makes that up to twice as fast.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// A wide-column database with typed, ordered keys and a freshness clock on every group of columns.
 #[derive(Parser)]
 #[command(name = "stonecrop", version, arg_required_else_help = true)]
 #[command(after_help = command::HELP, subcommand_required = true)]

@@ -5,6 +5,7 @@ mod check;
 mod compact;
 mod completions;
 mod delete;
+mod demo;
 mod export;
 mod get;
 mod import;
@@ -13,6 +14,7 @@ mod key;
 mod man;
 mod put;
 mod query;
+mod serve;
 mod stats;
 mod table;
 
@@ -52,6 +54,8 @@ pub(crate) const HELP: &str = concat!(
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
+    Serve(serve::Arguments),
+    Demo(demo::Arguments),
     /// Creates, shows, alters and drops tables
     #[command(subcommand)]
     Table(table::Command),
@@ -89,6 +93,8 @@ pub(crate) fn run(command: &Command, session: &mut Session) -> Result<()> {
         Command::Compact(arguments) => compact::run(arguments, session),
         Command::Stats(arguments) => stats::run(arguments, session),
         Command::Bench(arguments) => bench::run(arguments, session),
+        Command::Serve(arguments) => serve::run(arguments, session),
+        Command::Demo(arguments) => demo::run(arguments, session),
         Command::Key(command) => key::run(command, session),
         Command::Completions(arguments) => completions::run(arguments, session),
         Command::Man(arguments) => man::run(arguments, session),
