@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(365 * 86_400);
 pub(super) enum Transport {
     Network {
         base: String,
-        client: HttpClient<HttpsConnector<HttpConnector>, Full<Bytes>>,
+        client: Box<HttpClient<HttpsConnector<HttpConnector>, Full<Bytes>>>,
     },
     /// A server without a socket, and the database that it serves.
     Within {
@@ -48,7 +48,7 @@ impl Transport {
             .enable_http1()
             .build();
         let client = HttpClient::builder(TokioExecutor::new()).build(connector);
-        Ok(Transport::Network { base, client })
+        Ok(Transport::Network { base, client: Box::new(client) })
     }
 
     /// A server of our own for a folder, or for `memory:`.

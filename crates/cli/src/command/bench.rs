@@ -90,7 +90,7 @@ fn schema(table: &str) -> serde_json::Value {
 fn measure(client: &Client, table: &str, rows: u64) -> Result<Vec<Measure>> {
     let path = |rest: &str| table_path(table, rest);
     let batches = (0..rows / BATCH).map(|batch| {
-        let writes: Vec<_> = (batch * BATCH..(batch + 1) * BATCH).map(|id| row(id)).collect();
+        let writes: Vec<_> = (batch * BATCH..(batch + 1) * BATCH).map(row).collect();
         (Method::POST, path("/rows"), Some(json!({ "writes": writes })))
     });
     let some = (rows / 20).clamp(100, 1_000);

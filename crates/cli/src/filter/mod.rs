@@ -31,6 +31,7 @@ mod parse;
 mod print;
 #[cfg(test)]
 mod tests;
+mod token;
 
 use std::fmt;
 

@@ -2,7 +2,7 @@
 
 use stonecrop::{Comparison, Condition, Path, Step, Value};
 
-use super::parse::{continues_name, starts_name};
+use super::token::{continues_name, starts_name};
 
 pub(super) fn print(condition: &Condition) -> String {
     let list = |values: &[Value]| values.iter().map(literal).collect::<Vec<_>>().join(", ");

@@ -263,6 +263,37 @@ fn an_import_goes_on_where_it_was_cut_short() {
 }
 
 #[test]
+fn an_import_that_is_killed_is_resumed_without_a_gap() {
+    let world = World::folder();
+    let mut text = String::from("id,n\n");
+    for id in 1..=40_000 {
+        writeln!(text, "{id},{}", if id % 1_000 == 7 { "x".to_owned() } else { id.to_string() })
+            .unwrap();
+    }
+    world.write("rows.csv", &text);
+    world.good(&["table", "create", "rows", "--key", "id u64", "--family", "f: n int"]);
+    let mut child = world.command(&["import", "rows", "rows.csv", "--yes"]).spawn().unwrap();
+    while !world.path("rows.csv.stonecrop-import").exists() {
+        assert_eq!(child.try_wait().unwrap(), None, "it ended before it could be killed");
+        std::thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let state: Value = serde_json::from_str(&world.read("rows.csv.stonecrop-import")).unwrap();
+    let run = world.run(&["import", "rows", "rows.csv", "--resume", "--yes", "--json"]);
+    assert_eq!((run.code, run.errors.as_str()), (1, ""));
+    let summary: Value = serde_json::from_str(&run.out).unwrap();
+    let imported = state["imported"].as_u64().unwrap() + summary["imported"].as_u64().unwrap();
+    assert_eq!(imported, 39_960);
+    assert_eq!(world.good(&["query", "rows", "--count"]), "39960\n");
+    let lines: std::collections::BTreeSet<u64> = json_lines(&world.read("rows.csv.rejects.jsonl"))
+        .iter()
+        .map(|reject| reject["line"].as_u64().unwrap())
+        .collect();
+    assert_eq!(lines, (0..40).map(|n| n * 1_000 + 8).collect());
+}
+
+#[test]
 fn what_can_not_be_imported_is_told_before_anything_is_written() {
     let world = World::folder();
     world.write("same.csv", "a,b\n1,x\n1,x\n");

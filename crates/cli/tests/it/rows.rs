@@ -94,7 +94,7 @@ fn stale_values_are_marked() {
     let world = World::folder().with_people();
     world.good(&["put", "people", "1", "name=Ann", "age=41", "city=Bern", "--ttl", "0s"]);
     let found = world.good(&["query", "people", "--sort", "id", "--take", "3"]);
-    assert!(found.contains(" 1  Ann~   41~  Bern~\n"), "{found}");
+    assert!(found.contains(" 1  Ann~  41~  Bern~\n"), "{found}");
     assert_eq!(world.good(&["query", "people", "--stale", "--count"]), "1\n");
     assert_eq!(world.good(&["query", "people", "--fresh", "--count"]), "2\n");
     assert!(world.good(&["get", "people", "1"]).contains("Ann~"));
