@@ -12,6 +12,7 @@ mod colour;
 mod convert;
 mod demo;
 mod explain;
+mod kill;
 mod pipes;
 mod readme;
 mod usage;
