@@ -12,9 +12,7 @@ use crate::api::{
 };
 use crate::app::App;
 use crate::body::{Json, OptionalJson, Parameters};
-use crate::problem::{
-    BAD_JSON, BAD_PARAMETER, NO_ROW, Problem, ProblemDocument, Result, TOO_MANY,
-};
+use crate::problem::{BAD_JSON, BAD_PARAMETER, NO_ROW, Problem, ProblemDocument, Result, TOO_MANY};
 
 /// How many rows a batch may have.
 const MOST_WRITES: usize = 10_000;
