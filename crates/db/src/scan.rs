@@ -295,14 +295,14 @@ impl Rows {
                 Some(filter) if !known => filter.holds(&mut row)?,
                 _ => true,
             };
-            if passes {
-                let row = row.row(&self.selection)?;
-                self.left -= 1;
-                self.last = Some(place);
-                return Ok(row);
-            }
+            let found = if passes { row.row(&self.selection)? } else { None };
             let entries = row.into_entries();
             self.walk.take_back(entries);
+            if found.is_some() {
+                self.left -= 1;
+                self.last = Some(place);
+                return Ok(found);
+            }
         }
         self.exhausted = true;
         Ok(None)

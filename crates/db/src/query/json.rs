@@ -208,7 +208,8 @@ impl ResponseRow {
             key => key,
         };
         let columns = row.columns.into_iter().map(|(name, cell)| {
-            (name.to_string(), ResponseCell { value: cell.value, fresh: cell.fresh })
+            let name = row.names.resolve(&name).to_owned();
+            (name, ResponseCell { value: cell.value, fresh: cell.fresh })
         });
         let mut columns: Vec<_> = columns.collect();
         if let Some(order) = order {
