@@ -127,6 +127,7 @@ fn nothing_acknowledged_is_lost_when_the_server_is_killed_under_load() {
         let clients: Vec<_> = (0..CLIENTS)
             .map(|client| std::thread::spawn(move || write_until_killed(address, client, round)))
             .collect();
+        #[expect(clippy::disallowed_methods, reason = "a kill comes at any moment")]
         std::thread::sleep(Duration::from_millis(random.u64(10..150)));
         server.kill();
         for client in clients {
