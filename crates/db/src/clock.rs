@@ -2,10 +2,13 @@
 
 use std::fmt;
 use std::ops::Add;
+use std::str::FromStr;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
 
 /// A moment: microseconds since 1970, in UTC.
 ///
@@ -15,6 +18,8 @@ use serde::{Deserialize, Serialize};
 /// let noon = Timestamp::from_micros(1_800_000_000_000_000);
 /// assert_eq!(noon.to_string(), "2027-01-15T08:00:00Z");
 /// assert!(noon + Duration::from_secs(1) > noon);
+/// assert_eq!("2027-01-15T09:00:00+01:00".parse::<Timestamp>()?, noon);
+/// # Ok::<(), stonecrop::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Timestamp(i64);
@@ -59,6 +64,21 @@ impl fmt::Display for Timestamp {
         match jiff::Timestamp::from_microsecond(self.0) {
             Ok(time) => time.fmt(f),
             Err(_) => write!(f, "{} us", self.0),
+        }
+    }
+}
+
+/// Reads what [`Display`](fmt::Display) writes: RFC 3339, or a count of microseconds.
+impl FromStr for Timestamp {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        if let Some(micros) = text.strip_suffix(" us").and_then(|count| count.parse().ok()) {
+            return Ok(Timestamp(micros));
+        }
+        match text.parse::<jiff::Timestamp>() {
+            Ok(time) => Ok(Timestamp(time.as_microsecond())),
+            Err(error) => Err(Error::Time { text: text.to_owned(), problem: error.to_string() }),
         }
     }
 }

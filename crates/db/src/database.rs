@@ -10,7 +10,7 @@ use std::time::Duration;
 use stonecrop_store::{Batch, FjallStore, MemoryStore, Stats, Store};
 
 use crate::catalog::{self, CATALOG_SHARD, Catalog, Slot, TableState};
-use crate::clock::{Clock, SystemClock};
+use crate::clock::{Clock, SystemClock, Timestamp};
 use crate::error::{Error, Result};
 use crate::index::backfill::Builder;
 use crate::index::check::{Report, check};
@@ -19,7 +19,7 @@ use crate::retention::Expiry;
 use crate::schema::TableSchema;
 use crate::table::Table;
 use crate::write::Write;
-use crate::writer::{Durability, Prepared, QueueLimit, Receipt, Writer};
+use crate::writer::{Durability, Prepared, QueueLimit, Receipt, Writer, WriterStats};
 
 /// How a database is opened.
 ///
@@ -390,7 +390,7 @@ impl Database {
                 response.explanation.push(execution.explain()?);
             }
             for (row, values) in execution.sorted_rows()? {
-                found.push((execution.response_row(row, request.columns.as_deref())?, values));
+                found.push((execution.response_row(row, request)?, values));
             }
             orders.push(execution);
         }
@@ -463,6 +463,25 @@ impl Database {
     /// ```
     pub fn stats(&self) -> Result<Stats> {
         Ok(self.inner.store.stats()?)
+    }
+
+    /// Figures about what was written.
+    ///
+    /// ```
+    /// assert_eq!(stonecrop::Database::memory().writer_stats().commits, 0);
+    /// ```
+    pub fn writer_stats(&self) -> WriterStats {
+        self.inner.writer.stats()
+    }
+
+    /// The time by the database's clock.
+    ///
+    /// ```
+    /// use stonecrop::{Database, Timestamp};
+    /// assert!(Database::memory().now() > Timestamp::from_micros(0));
+    /// ```
+    pub fn now(&self) -> Timestamp {
+        self.inner.clock.now()
     }
 
     /// Makes all writes durable and lets go of the files; scans that still run see their end.
@@ -580,9 +599,10 @@ impl Inner {
         durability: Option<Durability>,
     ) -> Result<Receipt> {
         loop {
-            let prepared = writes.iter().map(|(slot, name, write)| {
+            let prepared = writes.iter().enumerate().map(|(at, (slot, name, write))| {
                 let table = slot.get().ok_or_else(|| no_table(name))?;
-                Prepared::new(slot, &table, write)
+                let prepared = Prepared::new(slot, &table, write);
+                prepared.map_err(|error| if writes.len() > 1 { error.in_write(at) } else { error })
             });
             match self.write_prepared(prepared.collect::<Result<_>>()?, durability) {
                 Err(Error::Altered) => {}

@@ -88,6 +88,15 @@ pub enum Error {
         /// Which write of the batch, counted from 0.
         write: usize,
     },
+    /// One of the writes of a batch is wrong. Nothing of the batch was written.
+    #[error("write {write}: {cause}; nothing was written")]
+    Write {
+        /// Which write of the batch, counted from 0.
+        write: usize,
+        /// What is wrong with it.
+        #[source]
+        cause: Box<Error>,
+    },
     /// An index that can't be made like this.
     #[error("index {index:?}: {problem}")]
     Index {
@@ -113,6 +122,14 @@ pub enum Error {
         path: String,
         /// What is wrong.
         problem: &'static str,
+    },
+    /// Text that is no time.
+    #[error("{text:?} is no time: {problem}")]
+    Time {
+        /// The text.
+        text: String,
+        /// What is wrong.
+        problem: String,
     },
     /// A scan that can't be done.
     #[error("scan: {problem}")]
@@ -174,6 +191,20 @@ pub enum Error {
 impl Error {
     pub(crate) fn corrupt(place: impl fmt::Display, problem: impl Into<String>) -> Self {
         Error::Corrupt { place: place.to_string(), problem: problem.into() }
+    }
+
+    /// Says which write of a batch it is about, if it is about one.
+    pub(crate) fn in_write(self, write: usize) -> Self {
+        match self {
+            Error::Key { .. }
+            | Error::Column { .. }
+            | Error::ColumnType { .. }
+            | Error::Value { .. }
+            | Error::TooLarge { .. }
+            | Error::Index { .. }
+            | Error::Query { .. } => Error::Write { write, cause: Box::new(self) },
+            other => other,
+        }
     }
 
     /// For each of the callers whose writes were committed together.

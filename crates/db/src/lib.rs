@@ -41,6 +41,7 @@
 
 #![forbid(unsafe_code)]
 
+mod anatomy;
 mod catalog;
 mod clock;
 mod condition;
@@ -50,6 +51,8 @@ mod entry;
 mod error;
 mod index;
 mod key;
+#[cfg(feature = "openapi")]
+mod openapi;
 mod path;
 mod query;
 mod read;
@@ -67,6 +70,7 @@ mod writer;
 pub use stonecrop_keys as keys;
 pub use stonecrop_store::{ErrorKind as StoreErrorKind, Stats};
 
+pub use anatomy::{Anatomy, StoredFamily, StoredIndexEntry, StoredKey, StoredKeyPart};
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use condition::{Comparison, Condition};
 pub use database::{Database, Options};
@@ -77,7 +81,7 @@ pub use key::RowKey;
 pub use path::{Path, Step};
 pub use query::{
     Cancel, ExplainedPart, Explanation, Facets, Freshness, FreshnessFilter, Page, Query, Request,
-    Response, ResponseCell, ResponseRow, Sort, SortDirection, SortNulls, Summary,
+    Response, ResponseCell, ResponseClock, ResponseRow, Sort, SortDirection, SortNulls, Summary,
 };
 pub use row::{Cell, Row, Version};
 pub use scan::{Rows, Scan};
@@ -85,7 +89,7 @@ pub use schema::{Family, History, Placement, TableSchema};
 pub use table::Table;
 pub use value::{ColumnType, Value};
 pub use write::Write;
-pub use writer::{Durability, Outcome, Receipt};
+pub use writer::{Durability, Outcome, Receipt, WriterStats};
 
 // The Rust code of the README is tested with the examples.
 #[cfg(doctest)]

@@ -243,6 +243,7 @@ impl Entries {
                 fresh: at < header.fresh_until,
                 written_at: header.written_at,
                 fresh_until: header.fresh_until,
+                gone_at: header.gone_at,
             })
         };
         // Filters and scans take entries in as they need or meet them, not in the order of a row.

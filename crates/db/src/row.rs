@@ -49,6 +49,8 @@ pub struct Cell {
     pub written_at: Timestamp,
     /// From when on it is stale.
     pub fresh_until: Timestamp,
+    /// From when on it is not there any more.
+    pub gone_at: Timestamp,
 }
 
 impl Row {

@@ -230,6 +230,40 @@ impl TableSchema {
         Schema::new(fields).map_err(|error| self.problem(format!("the key of the table: {error}")))
     }
 
+    /// The fields of the partition key.
+    ///
+    /// ```
+    /// # use stonecrop::TableSchema;
+    /// let schema = TableSchema::new("people", "company string", "id u64")?;
+    /// assert_eq!(schema.partition_key().map(ToString::to_string), Some("company string".to_owned()));
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn partition_key(&self) -> Option<&Schema> {
+        self.partition_key.as_ref()
+    }
+
+    /// The fields of the sort key, if it has any.
+    ///
+    /// ```
+    /// # use stonecrop::TableSchema;
+    /// assert_eq!(TableSchema::new("people", "id u64", "")?.sort_key(), None);
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn sort_key(&self) -> Option<&Schema> {
+        self.sort_key.as_ref()
+    }
+
+    /// How the partitions are laid out.
+    ///
+    /// ```
+    /// # use stonecrop::{Placement, TableSchema};
+    /// assert_eq!(TableSchema::new("people", "id u64", "")?.placed(), Placement::Hash);
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn placed(&self) -> Placement {
+        self.placement
+    }
+
     /// With ids for the indexes that are not those of another table.
     pub(crate) fn with_numbered_indexes(mut self) -> Self {
         let indexes = std::mem::take(&mut self.indexes);
@@ -386,6 +420,47 @@ impl Family {
     /// ```
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(|column| column.name.as_str())
+    }
+
+    /// The types of the columns, in the order of their declaration.
+    ///
+    /// ```
+    /// # use stonecrop::{ColumnType, Family};
+    /// let crm = Family::new("crm").typed("age", ColumnType::Int);
+    /// assert_eq!(crm.column_types().collect::<Vec<_>>(), [ColumnType::Int]);
+    /// ```
+    pub fn column_types(&self) -> impl Iterator<Item = ColumnType> {
+        self.columns.iter().map(|column| column.column_type)
+    }
+
+    /// How long what is written is fresh; none is for ever.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// let crm = stonecrop::Family::new("crm").ttl(Duration::from_secs(60));
+    /// assert_eq!(crm.fresh_for(), Some(Duration::from_secs(60)));
+    /// ```
+    pub fn fresh_for(&self) -> Option<Duration> {
+        self.lifetime.ttl
+    }
+
+    /// How long it is kept after that; none is for ever.
+    ///
+    /// ```
+    /// assert_eq!(stonecrop::Family::new("crm").kept_for(), None);
+    /// ```
+    pub fn kept_for(&self) -> Option<Duration> {
+        self.lifetime.keep
+    }
+
+    /// Which superseded versions are kept.
+    ///
+    /// ```
+    /// # use stonecrop::{Family, History};
+    /// assert_eq!(Family::new("crm").kept_history(), History::None);
+    /// ```
+    pub fn kept_history(&self) -> History {
+        self.history
     }
 }
 

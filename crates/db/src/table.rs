@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use stonecrop_store::{Batch, Direction};
 
+use crate::anatomy::{Anatomy, anatomy};
 use crate::catalog::{CATALOG_SHARD, Slot, TableState};
 use crate::clock::Timestamp;
 use crate::database::{Inner, no_table};
@@ -149,10 +150,14 @@ impl Table {
     ) -> Result<Receipt> {
         // Each is prepared as it comes and let go of, which is faster than holding all of them.
         let table = self.state()?;
-        let writes = writes.into_iter();
+        let mut writes = writes.into_iter();
         let mut prepared = Vec::with_capacity(writes.size_hint().0.min(EXPECTED_WRITES));
-        for write in writes {
-            prepared.push(Prepared::new(&self.slot, &table, &write)?);
+        while let Some(write) = writes.next() {
+            match Prepared::new(&self.slot, &table, &write) {
+                Ok(write) => prepared.push(write),
+                Err(error) if prepared.is_empty() && writes.next().is_none() => return Err(error),
+                Err(error) => return Err(error.in_write(prepared.len())),
+            }
         }
         self.inner.write_prepared(prepared, durability)
     }
@@ -188,6 +193,22 @@ impl Table {
         let table = self.state()?;
         let selection = Selection::of(&table, columns);
         self.read(&table, &key.into(), &selection, Moment::now(self.inner.clock.now()))
+    }
+
+    /// Where a row is stored: the keys of its families, and the entries of indexes that lead to it.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, TableSchema, Write};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// people.write(Write::put(1).set("name", "Ann"))?;
+    /// assert_eq!(people.anatomy(1)?.families[0].name, "name");
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn anatomy<'k>(&self, key: impl Into<RowKey<'k>>) -> Result<Anatomy> {
+        let table = self.state()?;
+        let place = table.place(key.into().values())?;
+        let source = self.inner.store.snapshot()?;
+        anatomy(&*source, &table, &place, self.inner.clock.now())
     }
 
     /// A row as it was at a time. Of families without a history it shows what was written by then
@@ -431,7 +452,7 @@ impl Table {
         } else {
             self.query(&query)?
         };
-        response.add_page(&table, page, request.columns.as_deref())
+        response.add_page(&table, page, request)
     }
 
     /// Deletes all rows at once. Their space is given back as compaction comes by.

@@ -20,7 +20,7 @@ const COMPARISONS: [(Comparison, &str, &str); 6] = [
     (Comparison::Gt, "Gt", "WrittenGt"),
     (Comparison::Ge, "Ge", "WrittenGe"),
 ];
-const OPERATORS: &str = "Eq, Ne, Lt, Le, Gt, Ge, In, Between, BeginsWith, Contains, Exists, \
+pub(crate) const OPERATORS: &str = "Eq, Ne, Lt, Le, Gt, Ge, In, Between, BeginsWith, Contains, Exists, \
                          IsNull, HasValue, IsFresh, IsStale, WrittenEq, WrittenNe, WrittenLt, WrittenLe, \
                          WrittenGt, WrittenGe, RowExists, RowNotExists";
 

@@ -12,6 +12,8 @@ use crate::path::Path;
 use crate::value::Value;
 
 pub(crate) use compiled::{Compiled, Test, find};
+#[cfg(feature = "openapi")]
+pub(crate) use json::OPERATORS;
 
 /// Something that is true of a row or not.
 ///

@@ -128,6 +128,28 @@ impl Index {
     pub fn columns(&self) -> &Schema {
         &self.columns
     }
+
+    /// Whether no two rows may have the same values.
+    ///
+    /// ```
+    /// # use stonecrop::Index;
+    /// assert!(Index::new("by_email", "email string")?.unique().is_unique());
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn is_unique(&self) -> bool {
+        self.unique
+    }
+
+    /// The further columns that it has copies of.
+    ///
+    /// ```
+    /// # use stonecrop::Index;
+    /// assert!(Index::new("by_email", "email string")?.covered().is_empty());
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn covered(&self) -> &[String] {
+        &self.covering
+    }
 }
 
 /// What an index reads of a row: a declared family, or one loose column.

@@ -18,7 +18,8 @@ use crate::error::{Error, Result};
 /// assert_eq!(people.index_progress("by_name")?, IndexProgress::Complete);
 /// # Ok::<(), stonecrop::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum IndexProgress {
     /// Every row is in it, and queries use it.
     #[default]

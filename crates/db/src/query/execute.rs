@@ -20,7 +20,7 @@ use crate::query::order::{Order, SortValue, Sorted};
 use crate::query::plan::{Access, MOST_AMONG, Plan, Question, no_plan};
 use crate::query::statistics::Statistics;
 use crate::query::visit::{Places, Route, View, Visitor, threads};
-use crate::query::{Page, Query, ResponseRow};
+use crate::query::{Page, Query, Request, ResponseRow};
 use crate::read::{Loader, Moment, Selection, Source};
 use crate::row::Row;
 use crate::schema::Placement;
@@ -54,6 +54,15 @@ pub(super) struct Done {
     pub(super) plan: Plan,
     pub(super) candidates: u64,
     pub(super) rows: u64,
+}
+
+/// Which of the rows that are found, in their order, are still wanted.
+#[derive(Clone, Copy)]
+struct Wanted {
+    /// So many are passed over first.
+    skip: usize,
+    /// So many after that; all of them if none.
+    rows: Option<usize>,
 }
 
 /// Rows with a value in the first sort field come apart from those without.
@@ -139,8 +148,8 @@ impl<'q> Execution<'q> {
         self.page()?.rows.into_iter().map(with_values).collect()
     }
 
-    pub(crate) fn response_row(&self, row: Row, order: Option<&[String]>) -> Result<ResponseRow> {
-        ResponseRow::new(&self.table, row, order)
+    pub(crate) fn response_row(&self, row: Row, request: &Request) -> Result<ResponseRow> {
+        ResponseRow::new(&self.table, row, request)
     }
 
     /// The order of two rows by what they are sorted by.
@@ -156,6 +165,7 @@ impl<'q> Execution<'q> {
         let selection = self.selection();
         // One more than asked for tells whether there are more.
         let want = query.take.map(|take| take.saturating_add(1));
+        let mut wanted = Wanted { skip: query.skip, rows: want };
         let mut found: Vec<Found> = Vec::new();
         let mut parts = self.parts_of_order()?;
         if let Some(name) = &query.plan
@@ -169,19 +179,18 @@ impl<'q> Execution<'q> {
         let start = cursor.as_ref().map(|cursor| cursor.part);
         let reached = parts.iter().position(|part| start.is_none_or(|start| part.number == start));
         for part in parts.iter().skip(reached.unwrap_or_default()) {
-            let left = want.map(|want| want - found.len());
-            if left == Some(0) {
+            if wanted.rows == Some(0) {
                 break;
             }
             let cursor = cursor.as_ref().filter(|cursor| cursor.part == part.number);
             let position = cursor.map(|cursor| &cursor.position);
-            self.find(part, position, left, &selection, &mut found, done)?;
+            self.find(part, position, &mut wanted, &selection, &mut found, done)?;
         }
         let more = query.take.is_some_and(|take| found.len() > take);
         if let Some(take) = query.take {
             found.truncate(take);
         }
-        let (mut is_before, mut is_after) = (cursor.is_some(), more);
+        let (mut is_before, mut is_after) = (cursor.is_some() || query.skip > 0, more);
         if query.backward {
             found.reverse();
             std::mem::swap(&mut is_before, &mut is_after);
@@ -247,12 +256,12 @@ impl<'q> Execution<'q> {
         Ok(names)
     }
 
-    /// Finds up to so many rows of a part.
+    /// Finds rows of a part.
     fn find(
         &self,
         part: &PartOfOrder,
         position: Option<&Position>,
-        want: Option<usize>,
+        wanted: &mut Wanted,
         selection: &Selection,
         found: &mut Vec<Found>,
         done: &mut Vec<Done>,
@@ -260,26 +269,29 @@ impl<'q> Execution<'q> {
         let mut statistics = self.statistics();
         let (plan, is_free) = self.choose(part, position, &mut statistics)?;
         if !plan.ordered {
-            return self.find_sorted(part, plan, position, want, selection, found, done);
+            return self.find_sorted(part, plan, position, wanted, selection, found, done);
         }
         // Along an index nobody knows how long it takes until enough rows pass the filter.
         let hopeful = is_free && position.is_none() && plan.filter.is_some();
         let budget = match plan.access {
-            Access::Index { .. } if hopeful && want.is_some() && !self.order.fields.is_empty() => {
+            Access::Index { .. }
+                if hopeful && wanted.rows.is_some() && !self.order.fields.is_empty() =>
+            {
                 Some(statistics.rows()? / 8 + 2000)
             }
             _ => None,
         };
-        let before = found.len();
-        let spent = self.find_in_order(part, &plan, position, want, budget, selection, found)?;
-        if budget.is_some_and(|budget| spent >= budget) && want != Some(found.len() - before) {
+        let (before, wanted_before) = (found.len(), *wanted);
+        let spent = self.find_in_order(part, &plan, position, wanted, budget, selection, found)?;
+        if budget.is_some_and(|budget| spent >= budget) && wanted.rows != Some(0) {
             found.truncate(before);
+            *wanted = wanted_before;
             let question = self.question(part.filter.as_ref());
             let mut plans = question.plans()?;
             plans.retain(|other| other.name != plan.name);
             plans.iter_mut().for_each(|plan| plan.ordered = false);
             let plan = question.choose(plans, None, &mut statistics)?;
-            return self.find_sorted(part, plan, None, want, selection, found, done);
+            return self.find_sorted(part, plan, None, wanted, selection, found, done);
         }
         done.push(Done { plan, candidates: spent, rows: (found.len() - before) as u64 });
         Ok(())
@@ -353,7 +365,7 @@ impl<'q> Execution<'q> {
         part: &PartOfOrder,
         plan: &Plan,
         position: Option<&Position>,
-        want: Option<usize>,
+        wanted: &mut Wanted,
         budget: Option<u64>,
         selection: &Selection,
         found: &mut Vec<Found>,
@@ -366,23 +378,30 @@ impl<'q> Execution<'q> {
         };
         let route = Route { after, backward: plan.backward != self.query.backward, segment: None };
         let index = self.index_of(plan);
-        let mut left = want;
         let mut memory = Memory::default();
         let mut visitor = self.visitor(filter.as_ref(), budget);
         visitor.among = among.as_ref();
-        if left == Some(0) {
+        if wanted.rows == Some(0) {
             return Ok(0);
         }
         visitor.visit(&plan.access, &route, &mut |row, key| {
+            if wanted.skip > 0 {
+                wanted.skip -= 1;
+                return Ok(ControlFlow::Continue(()));
+            }
             let known = row.known_row(selection)?;
             memory.take(row.size())?;
             let position = Position::Found { index, key: key.clone() };
             let cursor = Cursor { part: part.number, position };
             found.push(Found { row: known, cursor });
-            if let Some(left) = &mut left {
-                *left -= 1;
+            if let Some(rows) = &mut wanted.rows {
+                *rows -= 1;
             }
-            Ok(if left == Some(0) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            Ok(if wanted.rows == Some(0) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            })
         })?;
         Ok(visitor.candidates)
     }
@@ -394,11 +413,12 @@ impl<'q> Execution<'q> {
         part: &PartOfOrder,
         plan: Plan,
         position: Option<&Position>,
-        want: Option<usize>,
+        wanted: &mut Wanted,
         selection: &Selection,
         found: &mut Vec<Found>,
         done: &mut Vec<Done>,
     ) -> Result<()> {
+        let want = wanted.rows.map(|rows| rows.saturating_add(wanted.skip));
         let bound = match position {
             Some(Position::Sorted(sorted)) => Some(sorted),
             _ => None,
@@ -412,6 +432,10 @@ impl<'q> Execution<'q> {
         }
         rows.sort_unstable_by(|a, b| order.compare(a, b));
         rows.truncate(want.unwrap_or(usize::MAX));
+        let skipped = wanted.skip.min(rows.len());
+        rows.drain(..skipped);
+        wanted.skip -= skipped;
+        wanted.rows = wanted.rows.map(|wanted| wanted.saturating_sub(rows.len()));
         let mut memory = Memory::default();
         done.push(Done { plan, candidates, rows: rows.len() as u64 });
         for sorted in rows {

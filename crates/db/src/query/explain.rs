@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::query::Page;
@@ -25,7 +25,8 @@ use crate::query::plan::{Access, Plan};
 /// println!("{explanation}");
 /// # Ok::<(), stonecrop::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct Explanation {
     /// What was done, part by part.
@@ -43,7 +44,8 @@ pub struct Explanation {
 /// assert_eq!(table.explain_analyze(&Query::new())?.parts[0].actual_rows, Some(0));
 /// # Ok::<(), stonecrop::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct ExplainedPart {
     /// The name of the plan.

@@ -44,6 +44,13 @@ impl Cancel {
     }
 }
 
+/// One and the same, not just two of the same state.
+impl PartialEq for Cancel {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
 /// When a query is to give up.
 #[derive(Clone)]
 pub(super) struct Interrupt {

@@ -24,7 +24,7 @@ use crate::row::Row;
 pub use aggregate::{Facets, Freshness, Summary};
 pub use explain::{ExplainedPart, Explanation};
 pub use interrupt::Cancel;
-pub use json::{FreshnessFilter, Request, Response, ResponseCell, ResponseRow};
+pub use json::{FreshnessFilter, Request, Response, ResponseCell, ResponseClock, ResponseRow};
 
 pub(crate) use aggregate::needing;
 pub(crate) use execute::Execution;
@@ -51,6 +51,7 @@ pub struct Query {
     pub(crate) columns: Option<Vec<String>>,
     pub(crate) filter: Option<Condition>,
     pub(crate) sort: Vec<Sort>,
+    pub(crate) skip: usize,
     pub(crate) take: Option<usize>,
     pub(crate) cursor: Option<String>,
     pub(crate) backward: bool,
@@ -72,10 +73,12 @@ pub struct Query {
 /// let sort = [Sort::asc("name"), Sort::desc("address.city").nulls_first()];
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Sort {
     /// The column, or field of the key, or what is in one.
     #[serde(with = "json::path")]
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub field: Path,
     /// Upwards or downwards.
     pub direction: SortDirection,
@@ -91,6 +94,7 @@ pub struct Sort {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum SortDirection {
     /// The smallest first.
     #[default]
@@ -105,6 +109,7 @@ pub enum SortDirection {
 /// assert_eq!(stonecrop::SortNulls::default(), stonecrop::SortNulls::Last);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum SortNulls {
     /// Before all others.
     First,
@@ -213,6 +218,17 @@ impl Query {
     /// ```
     pub fn sort(mut self, fields: impl IntoIterator<Item = Sort>) -> Self {
         self.sort = fields.into_iter().collect();
+        self
+    }
+
+    /// Passes over so many rows first, or, backward, last. They are looked at all the same: a cursor
+    /// is the faster way to where one was before.
+    ///
+    /// ```
+    /// stonecrop::Query::new().skip(100_000).take(200);
+    /// ```
+    pub fn skip(mut self, rows: usize) -> Self {
+        self.skip = rows;
         self
     }
 

@@ -71,6 +71,7 @@ pub enum Value {
 /// assert_eq!(ColumnType::Float.to_string(), "float");
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ColumnType {

@@ -43,13 +43,14 @@ impl<'p, 's> Request<'p, 's> {
     /// Adds what the writes do to the pending operations; on an error they are as before.
     pub(crate) fn apply(mut self, writes: Vec<Prepared>) -> Result<Vec<Outcome>> {
         let before = self.pending.len();
+        let are_several = writes.len() > 1;
         let mut outcomes = Vec::with_capacity(writes.len());
         for (index, write) in writes.into_iter().enumerate() {
             match self.apply_write(write, index) {
                 Ok(outcome) => outcomes.push(outcome),
                 Err(error) => {
                     self.pending.truncate(before);
-                    return Err(error);
+                    return Err(if are_several { error.in_write(index) } else { error });
                 }
             }
         }

@@ -7,6 +7,7 @@ mod indexes;
 mod pending;
 mod prepare;
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -93,6 +94,37 @@ pub(crate) struct Writer {
     room: Condvar,
     /// Held while something is committed.
     commit: Mutex<()>,
+    counts: Counts,
+}
+
+#[derive(Default)]
+struct Counts {
+    commits: AtomicU64,
+    syncs: AtomicU64,
+    writes: AtomicU64,
+}
+
+/// What the writer has done since the database was opened, and what waits.
+///
+/// ```
+/// use stonecrop::{Database, TableSchema, Write};
+/// let db = Database::memory();
+/// let people = db.create_table(TableSchema::new("people", "id u64", "")?)?;
+/// people.write(Write::put(1).set("name", "Ann"))?;
+/// assert_eq!((db.writer_stats().writes, db.writer_stats().queued_bytes), (1, 0));
+/// # Ok::<(), stonecrop::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WriterStats {
+    /// How many groups of writes were committed.
+    pub commits: u64,
+    /// How many of them were synced.
+    pub syncs: u64,
+    /// How many writes were in them.
+    pub writes: u64,
+    /// The bytes of the writes that wait.
+    pub queued_bytes: usize,
 }
 
 /// How many bytes of writes may wait, and how long a caller waits for room.
@@ -138,7 +170,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Writer {
     pub(crate) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, limit: QueueLimit) -> Self {
         let queue = Mutex::new(Queue::default());
-        Writer { store, clock, limit, queue, room: Condvar::new(), commit: Mutex::new(()) }
+        let (room, commit) = (Condvar::new(), Mutex::new(()));
+        Writer { store, clock, limit, queue, room, commit, counts: Counts::default() }
+    }
+
+    pub(crate) fn stats(&self) -> WriterStats {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        WriterStats {
+            commits: read(&self.counts.commits),
+            syncs: read(&self.counts.syncs),
+            writes: read(&self.counts.writes),
+            queued_bytes: lock(&self.queue).bytes,
+        }
     }
 
     /// Writes all or nothing. [`Error::Altered`] says that the definition of a table was changed
@@ -222,6 +265,7 @@ impl Writer {
             Durability::Interval | Durability::None => stonecrop_store::Durability::Buffered,
         };
         let committed = self.store.write(pending.into_batch(), level).map_err(Arc::new);
+        self.count(&answers, durability);
         if committed.is_err() {
             tables.iter().for_each(|table| table.activity.forget_stored());
         }
@@ -231,6 +275,13 @@ impl Writer {
             Err(cause) => Err(Error::commit(cause)),
         });
         answers.map(|answer| Mutex::new(Some(answer))).collect()
+    }
+
+    fn count(&self, answers: &[Result<Vec<Outcome>>], durability: Durability) {
+        let writes: usize = answers.iter().flatten().map(Vec::len).sum();
+        self.counts.writes.fetch_add(writes as u64, Ordering::Relaxed);
+        self.counts.commits.fetch_add(1, Ordering::Relaxed);
+        self.counts.syncs.fetch_add(u64::from(durability == Durability::Sync), Ordering::Relaxed);
     }
 
     /// Does something while nothing else is committed.

@@ -1,0 +1,182 @@
+//! What all handlers share.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use stonecrop::{Cancel, Database, Query, Table};
+use tokio::sync::Semaphore;
+
+use crate::api::{FamilyFreshness, TableFreshness, Time};
+use crate::config::Config;
+use crate::metrics::Metrics;
+use crate::problem::{BUSY, INTERNAL, INTERRUPTED, Problem, Result};
+use crate::watch::Stopwatch;
+
+/// What all handlers share.
+#[derive(Clone)]
+pub(crate) struct App(Arc<Shared>);
+
+pub(crate) struct Shared {
+    pub(crate) database: Database,
+    pub(crate) config: Config,
+    pub(crate) metrics: Metrics,
+    pub(crate) started: Stopwatch,
+    /// Turns for requests.
+    turns: Arc<Semaphore>,
+    freshness: Mutex<HashMap<String, Arc<tokio::sync::Mutex<Counted>>>>,
+}
+
+/// How fresh a table was when it was last counted.
+#[derive(Default)]
+struct Counted {
+    freshness: Option<TableFreshness>,
+    /// When it may be counted again.
+    rest: Option<(Stopwatch, Duration)>,
+}
+
+/// The shortest time between two counts.
+const SHORTEST_REST: Duration = Duration::from_secs(1);
+/// Counting takes at most about this part of the time.
+const PART_OF_TIME: u32 = 10;
+
+impl std::ops::Deref for App {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
+}
+
+impl App {
+    pub(crate) fn new(database: Database, config: Config) -> Self {
+        App(Arc::new(Shared {
+            turns: Arc::new(Semaphore::new(config.limits.requests)),
+            metrics: Metrics::new(),
+            started: Stopwatch::start(),
+            freshness: Mutex::default(),
+            database,
+            config,
+        }))
+    }
+
+    pub(crate) fn table(&self, name: &str) -> Result<Table> {
+        Ok(self.database.table(name)?)
+    }
+
+    /// Waits for a turn among the requests that are worked on.
+    pub(crate) async fn turn(&self) -> Result<tokio::sync::OwnedSemaphorePermit> {
+        let limits = &self.config.limits;
+        let turn = self.turns.clone().acquire_owned();
+        match tokio::time::timeout(limits.requests_wait, turn).await {
+            Ok(Ok(turn)) => Ok(turn),
+            _ => Err(Problem::new(BUSY, format!("{} requests are worked on", limits.requests))),
+        }
+    }
+
+    /// Does something that reads or writes files, where that holds up nobody else.
+    pub(crate) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Database) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let database = self.database.clone();
+        let work = tokio::task::spawn_blocking(move || work(&database));
+        work.await.unwrap_or_else(|error| Err(Problem::new(INTERNAL, error.to_string())))
+    }
+
+    /// The same within the time of a request. What has begun goes on, and its end is not told.
+    pub(crate) async fn in_time<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Database) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let time = self.config.limits.request_time;
+        match tokio::time::timeout(time, self.blocking(work)).await {
+            Ok(done) => done,
+            Err(_) => Err(Problem::new(
+                INTERRUPTED,
+                format!("it took more than {} s; it may still be done", time.as_secs()),
+            )),
+        }
+    }
+
+    /// The same for a query, which is given up when its time is over or nobody waits any more.
+    pub(crate) async fn query<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Database, Limit) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let cancel = CancelOnDrop(Cancel::new());
+        let limit = Limit { time: self.config.limits.request_time, cancel: cancel.0.clone() };
+        self.blocking(move |database| work(database, limit)).await
+    }
+
+    /// How fresh a table is, counted anew if that is due.
+    pub(crate) async fn freshness(&self, table: Table) -> Result<TableFreshness> {
+        let counted = {
+            let mut all = self.freshness.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = self.database.tables();
+            all.retain(|name, _| known.contains(name));
+            all.entry(table.name().to_owned()).or_default().clone()
+        };
+        // Whoever comes while it is counted waits for that.
+        let mut counted = counted.lock().await;
+        if let (Some(freshness), Some((since, rest))) = (&counted.freshness, &counted.rest)
+            && since.elapsed() < *rest
+        {
+            return Ok(freshness.clone());
+        }
+        let began = Stopwatch::start();
+        let freshness = self.query(move |database, limit| {
+            let now = database.now();
+            let families = table.freshness(&limit.query(Query::new()))?;
+            // Every row has each family, or does not.
+            let rows = match families.first() {
+                Some(family) => family.fresh + family.stale + family.missing,
+                None => table.count(&limit.query(Query::new()))?,
+            };
+            let families = families.into_iter().map(|family| FamilyFreshness {
+                family: family.family,
+                fresh: family.fresh,
+                stale: family.stale,
+                missing: family.missing,
+            });
+            Ok(TableFreshness { rows, families: families.collect(), taken_at: Time(now) })
+        });
+        let freshness = freshness.await?;
+        let rest = (began.elapsed() * PART_OF_TIME).max(SHORTEST_REST);
+        *counted =
+            Counted { freshness: Some(freshness.clone()), rest: Some((Stopwatch::start(), rest)) };
+        Ok(freshness)
+    }
+
+    /// What is known of the freshness of tables, without counting.
+    pub(crate) fn known_freshness(&self) -> Vec<(String, TableFreshness)> {
+        let all = self.freshness.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = all.iter().filter_map(|(name, counted)| {
+            let freshness = counted.try_lock().ok()?.freshness.clone()?;
+            Some((name.clone(), freshness))
+        });
+        known.collect()
+    }
+}
+
+/// When a query is to give up.
+#[derive(Clone)]
+pub(crate) struct Limit {
+    pub(crate) time: Duration,
+    pub(crate) cancel: Cancel,
+}
+
+impl Limit {
+    pub(crate) fn query(&self, query: Query) -> Query {
+        query.timeout(self.time).cancelled_by(&self.cancel)
+    }
+}
+
+/// Gives up a query when nobody waits for it any more.
+struct CancelOnDrop(Cancel);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}

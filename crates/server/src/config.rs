@@ -1,0 +1,71 @@
+//! What a server may be asked to do, and how much of it at a time.
+
+use std::time::Duration;
+
+use crate::auth::Tokens;
+
+/// How a server behaves.
+///
+/// ```
+/// use stonecrop_server::Config;
+/// let config = Config { location: "./data".to_owned(), ..Config::default() };
+/// assert!(config.tokens.is_none());
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Config {
+    /// Where the database is; only told to those who ask.
+    pub location: String,
+    /// Who may do what; without them everybody may do everything.
+    pub tokens: Option<Tokens>,
+    /// Whether to answer whatever name the client knows the server by. Otherwise, without tokens,
+    /// only addresses and `localhost` are: a page elsewhere can't reach it under a name of its own.
+    pub any_host: bool,
+    /// How much is too much.
+    pub limits: Limits,
+}
+
+/// How much is too much.
+///
+/// ```
+/// assert_eq!(stonecrop_server::Limits::default().body_bytes, 16 << 20);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The body of a request, imports aside.
+    pub body_bytes: usize,
+    /// A line of an import.
+    pub line_bytes: usize,
+    /// The head of a request.
+    pub header_bytes: usize,
+    /// How long the head of a request may take to arrive.
+    pub header_time: Duration,
+    /// How many requests are worked on at a time.
+    pub requests: usize,
+    /// How long further ones wait for their turn.
+    pub requests_wait: Duration,
+    /// How many connections there are at a time.
+    pub connections: usize,
+    /// How long a request may take, those aside that take as long as there is work.
+    pub request_time: Duration,
+    /// How long a client may send or take nothing while it is its turn.
+    pub idle_time: Duration,
+    /// How long a server that was told to stop waits for what it has begun.
+    pub shutdown_time: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            body_bytes: 16 << 20,
+            line_bytes: 1 << 20,
+            header_bytes: 16 << 10,
+            header_time: Duration::from_secs(10),
+            requests: 512,
+            requests_wait: Duration::from_secs(1),
+            connections: 8_192,
+            request_time: Duration::from_secs(30),
+            idle_time: Duration::from_secs(30),
+            shutdown_time: Duration::from_secs(30),
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! What every request goes through: an id, who may do what, a turn, and a line in the log.
+
+use std::sync::Arc;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, HOST, ORIGIN};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::app::App;
+use crate::auth::Scope;
+use crate::problem::{
+    CROSS_SITE, FORBIDDEN_SCOPE, HOST as WRONG_HOST, Problem, Result, UNAUTHENTICATED,
+};
+use crate::v1;
+use crate::watch::Stopwatch;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// How long an id of a client's own may be.
+const MOST_ID_BYTES: usize = 128;
+
+/// Gives the request an id, counts and logs it, and gives problems their body.
+pub(crate) async fn outermost(State(app): State<App>, request: Request, next: Next) -> Response {
+    let began = Stopwatch::start();
+    let id = request_id(request.headers());
+    let method = method_name(request.method());
+    let route: Arc<str> = match request.extensions().get::<MatchedPath>() {
+        Some(path) => path.as_str().into(),
+        None => "other".into(),
+    };
+    app.metrics.in_flight.inc();
+    let mut response = next.run(request).await;
+    app.metrics.in_flight.dec();
+    let problem = response.extensions_mut().remove::<Problem>();
+    if let Some(problem) = &problem {
+        let mut with_body = problem.with_body(id.to_str().ok());
+        with_body.headers_mut().extend(response.headers().clone().into_iter().filter_map(
+            // Its body is another now.
+            |(name, value)| name.filter(|name| name == "allow").map(|name| (name, value)),
+        ));
+        response = with_body;
+    }
+    let (status, took) = (response.status().as_u16(), began.elapsed());
+    app.metrics.count(method, &route, status, took);
+    let id_text = id.to_str().unwrap_or_default();
+    let micros = took.as_micros() as u64;
+    match problem {
+        Some(Problem { detail, kind, .. }) if status >= 500 => {
+            tracing::error!(id = id_text, method, %route, status, micros, code = kind.code, detail);
+        }
+        Some(Problem { detail, kind, .. }) => {
+            tracing::info!(id = id_text, method, %route, status, micros, code = kind.code, detail);
+        }
+        None => tracing::info!(id = id_text, method, %route, status, micros),
+    }
+    response.headers_mut().insert(REQUEST_ID, id);
+    response
+}
+
+/// The id that the client gave, or a new one.
+fn request_id(headers: &HeaderMap) -> HeaderValue {
+    let given = headers.get(&REQUEST_ID).filter(|id| {
+        let is_short = (1..=MOST_ID_BYTES).contains(&id.len());
+        is_short && id.as_bytes().iter().all(|byte| byte.is_ascii_graphic())
+    });
+    given.cloned().unwrap_or_else(|| {
+        let id = uuid::Uuid::now_v7().simple().to_string();
+        HeaderValue::from_str(&id).unwrap_or_else(|_| HeaderValue::from_static("-"))
+    })
+}
+
+/// A name that is one of few, whatever a client sends.
+fn method_name(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::PATCH => "PATCH",
+        Method::DELETE => "DELETE",
+        Method::OPTIONS => "OPTIONS",
+        _ => "other",
+    }
+}
+
+/// Lets those through who may do what they ask for, when it is their turn.
+pub(crate) async fn inner(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let scope = match allowed(&app, &request) {
+        Ok(scope) => scope,
+        Err(problem) => return problem.into_response(),
+    };
+    let turn = match app.turn().await {
+        Ok(turn) => turn,
+        Err(problem) => return problem.into_response(),
+    };
+    request.extensions_mut().insert(scope);
+    let mut response = next.run(request).await;
+    drop(turn);
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+fn allowed(app: &App, request: &Request) -> Result<Scope> {
+    let headers = request.headers();
+    check_site(app, request)?;
+    let Some(tokens) = &app.config.tokens else { return Ok(Scope::Admin) };
+    let token = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let token = token.and_then(|value| {
+        let (kind, token) = value.split_once(' ')?;
+        kind.eq_ignore_ascii_case("bearer").then(|| token.trim())
+    });
+    let Some(token) = token else {
+        return Err(Problem::new(UNAUTHENTICATED, "this server asks for a token"));
+    };
+    let Some(scope) = tokens.scope_of(token) else {
+        return Err(Problem::new(UNAUTHENTICATED, "the token is not known"));
+    };
+    let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
+    let needed = v1::needed_scope(request.method(), route);
+    if scope < needed {
+        let problem = format!("the token allows to {scope}, and this needs {needed}");
+        return Err(Problem::new(FORBIDDEN_SCOPE, problem));
+    }
+    Ok(scope)
+}
+
+/// Refuses what a page of another site makes a browser send.
+fn check_site(app: &App, request: &Request) -> Result<()> {
+    let headers = request.headers();
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    // HTTP/2 has it in the address.
+    let authority = request.uri().authority().map(|authority| authority.as_str());
+    let host = text(HOST).or(authority).unwrap_or_default();
+    if app.config.tokens.is_none() && !app.config.any_host && !is_local_name(host) {
+        return Err(Problem::new(WRONG_HOST, format!("{host:?} is none of the server's names")));
+    }
+    if matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS) {
+        return Ok(());
+    }
+    let fetch_site = text(HeaderName::from_static("sec-fetch-site"));
+    let is_elsewhere = text(ORIGIN).is_some_and(|origin| {
+        let origin = origin.split_once("://").map_or(origin, |(_, host)| host);
+        origin != host
+    });
+    if is_elsewhere || matches!(fetch_site, Some("cross-site" | "same-site")) {
+        return Err(Problem::new(CROSS_SITE, "a page of another site sent this"));
+    }
+    Ok(())
+}
+
+/// Whether a page of another site can't have made this name up: it is an address, or localhost.
+fn is_local_name(host: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    let bare = name.trim_start_matches('[').trim_end_matches(']');
+    name.is_empty()
+        || name.eq_ignore_ascii_case("localhost")
+        || bare.parse::<std::net::IpAddr>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_addresses_and_localhost_are_local_names() {
+        for name in ["localhost", "LOCALHOST:8321", "127.0.0.1:1", "[::1]:8321", "10.0.0.7", ""] {
+            assert!(is_local_name(name), "{name}");
+        }
+        for name in ["example.com", "localhost.example.com:80", "127.0.0.1.example.com", "a:b"] {
+            assert!(!is_local_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_id_of_the_client_is_kept_if_it_is_one() {
+        let id = |text: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(REQUEST_ID, HeaderValue::from_static(text));
+            request_id(&headers)
+        };
+        assert_eq!(id("abc-1"), "abc-1");
+        assert_ne!(id("a b"), "a b");
+        assert_eq!(request_id(&HeaderMap::new()).len(), 32);
+    }
+}

@@ -1,0 +1,143 @@
+//! Figures for Prometheus.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::{EncodeLabelSet, LabelSetEncoder};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::Registry;
+use stonecrop::{Database, Stats, WriterStats};
+
+use crate::api::TableFreshness;
+
+/// Counted for every request.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Answer {
+    method: &'static str,
+    route: Arc<str>,
+    status: u16,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Route {
+    method: &'static str,
+    route: Arc<str>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct State {
+    table: String,
+    family: String,
+    state: &'static str,
+}
+
+impl EncodeLabelSet for State {
+    fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> Result<(), std::fmt::Error> {
+        use prometheus_client::encoding::EncodeLabel;
+        ("table", self.table.as_str()).encode(encoder.encode_label())?;
+        ("family", self.family.as_str()).encode(encoder.encode_label())?;
+        ("state", self.state).encode(encoder.encode_label())
+    }
+}
+
+/// Figures about requests; those about the database are asked of it.
+pub(crate) struct Metrics {
+    answers: Family<Answer, Counter>,
+    seconds: Family<Route, Histogram, fn() -> Histogram>,
+    pub(crate) in_flight: Gauge,
+    pub(crate) connections: Gauge,
+}
+
+/// From 50 microseconds to 26 seconds.
+fn buckets() -> Histogram {
+    Histogram::new(exponential_buckets(0.000_05, 2.0, 20))
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Self {
+        Metrics {
+            answers: Family::default(),
+            seconds: Family::new_with_constructor(buckets as fn() -> Histogram),
+            in_flight: Gauge::default(),
+            connections: Gauge::default(),
+        }
+    }
+
+    pub(crate) fn count(
+        &self,
+        method: &'static str,
+        route: &Arc<str>,
+        status: u16,
+        took: Duration,
+    ) {
+        let answer = Answer { method, route: route.clone(), status };
+        self.answers.get_or_create(&answer).inc();
+        let route = Route { method, route: route.clone() };
+        self.seconds.get_or_create(&route).observe(took.as_secs_f64());
+    }
+
+    /// All figures, as text.
+    pub(crate) fn text(
+        &self,
+        database: &Database,
+        freshness: &[(String, TableFreshness)],
+    ) -> Result<String, stonecrop::Error> {
+        let mut registry = Registry::with_prefix("stonecrop");
+        registry.register("http_requests", "Requests answered", self.answers.clone());
+        registry.register("http_request_seconds", "How long they took", self.seconds.clone());
+        registry.register("http_in_flight", "Requests being worked on", self.in_flight.clone());
+        registry.register("http_connections", "Connections", self.connections.clone());
+        register_writer(&mut registry, database.writer_stats());
+        register_engine(&mut registry, database.stats()?);
+        let rows: Family<State, Gauge> = Family::default();
+        for (table, counted) in freshness {
+            for family in &counted.families {
+                let states =
+                    [("fresh", family.fresh), ("stale", family.stale), ("missing", family.missing)];
+                for (state, count) in states {
+                    let (table, family) = (table.clone(), family.family.clone());
+                    let labels = State { table, family, state };
+                    rows.get_or_create(&labels).set(count.try_into().unwrap_or(i64::MAX));
+                }
+            }
+        }
+        registry.register("family_rows", "Rows by freshness, as last counted", rows);
+        let mut text = String::new();
+        // Writing to a string does not fail.
+        let _ = encode(&mut text, &registry);
+        Ok(text)
+    }
+}
+
+fn counter(count: u64) -> Counter<u64, AtomicU64> {
+    let counter = Counter::default();
+    counter.inc_by(count);
+    counter
+}
+
+fn gauge(value: u64) -> Gauge {
+    let gauge = Gauge::default();
+    gauge.set(value.try_into().unwrap_or(i64::MAX));
+    gauge
+}
+
+fn register_writer(registry: &mut Registry, writer: WriterStats) {
+    registry.register("commits", "Groups of writes committed", counter(writer.commits));
+    registry.register("syncs", "Commits that were synced to disk", counter(writer.syncs));
+    registry.register("writes", "Writes committed", counter(writer.writes));
+    let queued = gauge(writer.queued_bytes as u64);
+    registry.register("queued_bytes", "Bytes of writes that wait", queued);
+}
+
+fn register_engine(registry: &mut Registry, engine: Stats) {
+    registry.register("entries", "Entries stored, about", gauge(engine.entries));
+    registry.register("disk_bytes", "Bytes of all files", gauge(engine.disk_bytes));
+    registry.register("journal_bytes", "Bytes of journals", gauge(engine.journal_bytes));
+    registry.register("memory_bytes", "Bytes of writes in memory", gauge(engine.memory_bytes));
+    registry.register("compactions", "Compactions run", counter(engine.compactions));
+}

@@ -1,0 +1,364 @@
+//! Listening: connections within limits, and an end that loses nothing.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use hyper::body::Incoming;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use hyper_util::service::TowerToHyperService;
+use rustls_pki_types::pem::PemObject as _;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tower::ServiceExt as _;
+
+use crate::Server;
+use crate::app::App;
+use crate::config::Limits;
+
+/// Why a server can't run.
+///
+/// ```
+/// let error = stonecrop_server::Tls::read("no".as_ref(), "no".as_ref()).unwrap_err();
+/// assert!(error.to_string().contains("certificate"));
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The certificate or its key can't be used.
+    #[error("the {what} {path}: {problem}")]
+    Tls {
+        /// The certificate or the key.
+        what: &'static str,
+        /// Its file.
+        path: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// An address without tokens that others can reach.
+    #[error(
+        "{address} can be reached by others: give a token file, or say that no tokens are wanted"
+    )]
+    Exposed {
+        /// The address.
+        address: SocketAddr,
+    },
+}
+
+/// A certificate, for connections that nobody can listen in on.
+#[derive(Clone)]
+pub struct Tls(Arc<ServerConfig>);
+
+impl Tls {
+    /// Reads a chain of certificates and their private key, both in PEM.
+    ///
+    /// ```
+    /// assert!(stonecrop_server::Tls::read("no".as_ref(), "no".as_ref()).is_err());
+    /// ```
+    pub fn read(certificates: &Path, key: &Path) -> Result<Self, ServeError> {
+        let wrong = |what: &'static str, path: &Path, problem: String| ServeError::Tls {
+            what,
+            path: path.display().to_string(),
+            problem,
+        };
+        let of_certificates = |problem| wrong("certificate", certificates, problem);
+        let chain = CertificateDer::pem_file_iter(certificates)
+            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+            .map_err(|error| of_certificates(error.to_string()))?;
+        let private = PrivateKeyDer::from_pem_file(key)
+            .map_err(|error| wrong("private key", key, error.to_string()))?;
+        let provider = Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| of_certificates(error.to_string()))?
+            .with_no_client_auth()
+            .with_single_cert(chain, private)
+            .map_err(|error| of_certificates(error.to_string()))?;
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(Tls(Arc::new(config)))
+    }
+}
+
+impl std::fmt::Debug for Tls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Tls")
+    }
+}
+
+impl Server {
+    /// Answers those who connect, until `stop`; then finishes what was begun.
+    ///
+    /// An address that others can reach is refused without tokens, unless [`crate::Config::any_host`]
+    /// says that everybody may come.
+    ///
+    /// ```no_run
+    /// # use stonecrop::Database;
+    /// # use stonecrop_server::{Config, Server};
+    /// # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
+    /// let listener = tokio::net::TcpListener::bind("127.0.0.1:8321").await?;
+    /// let server = Server::new(Database::open("./data")?, Config::default());
+    /// server.serve(listener, None, std::future::pending()).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn serve(
+        self,
+        listener: TcpListener,
+        tls: Option<Tls>,
+        stop: impl Future<Output = ()>,
+    ) -> Result<(), ServeError> {
+        let app = self.app().clone();
+        if let Ok(address) = listener.local_addr()
+            && !address.ip().is_loopback()
+            && app.config.tokens.is_none()
+            && !app.config.any_host
+        {
+            return Err(ServeError::Exposed { address });
+        }
+        let limits = app.config.limits;
+        let places = Arc::new(Semaphore::new(limits.connections));
+        let graceful = GracefulShutdown::new();
+        let builder = Arc::new(builder(&limits));
+        let router = self.router();
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            let accepted = tokio::select! {
+                accepted = accept(&listener, &places) => accepted,
+                () = &mut stop => break,
+            };
+            let Some((stream, place)) = accepted else { continue };
+            let connection = Connection {
+                app: app.clone(),
+                router: router.clone(),
+                builder: builder.clone(),
+                watcher: graceful.watcher(),
+                activity: Arc::default(),
+            };
+            let acceptor = tls.clone().map(|Tls(config)| TlsAcceptor::from(config));
+            tokio::spawn(async move {
+                connection.run(stream, acceptor).await;
+                drop(place);
+            });
+        }
+        drop(listener);
+        if tokio::time::timeout(limits.shutdown_time, graceful.shutdown()).await.is_err() {
+            tracing::warn!("some requests were not finished in time");
+        }
+        Ok(())
+    }
+}
+
+/// A client that is connected.
+struct Connection {
+    app: App,
+    router: Router,
+    builder: Arc<Builder<TokioExecutor>>,
+    watcher: Watcher,
+    activity: Arc<Activity>,
+}
+
+impl Connection {
+    /// Answers the client until it leaves, or is idle for too long.
+    async fn run(self, stream: TcpStream, acceptor: Option<TlsAcceptor>) {
+        let (app, activity) = (self.app.clone(), self.activity.clone());
+        app.metrics.connections.inc();
+        let stream = Watched { stream, activity: activity.clone() };
+        let serving = async {
+            match acceptor {
+                None => self.serve(stream).await,
+                Some(acceptor) => match acceptor.accept(stream).await {
+                    Ok(stream) => self.serve(stream).await,
+                    Err(error) => tracing::debug!(%error, "no TLS with a client"),
+                },
+            }
+        };
+        tokio::select! {
+            () = serving => {}
+            () = activity.until_idle(app.config.limits.idle_time) => {
+                tracing::debug!("a connection was idle for too long");
+            }
+        }
+        app.metrics.connections.dec();
+    }
+
+    async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+        let (router, activity) = (self.router, self.activity);
+        let service = tower::service_fn(move |request: hyper::Request<Incoming>| {
+            let (router, working) = (router.clone(), Working::new(&activity));
+            async move {
+                let answer = router.oneshot(request.map(Body::new)).await;
+                drop(working);
+                answer
+            }
+        });
+        let service = TowerToHyperService::new(service);
+        let connection = self.builder.serve_connection(TokioIo::new(stream), service).into_owned();
+        if let Err(error) = self.watcher.watch(connection).await {
+            tracing::debug!(%error, "a connection ended");
+        }
+    }
+}
+
+fn builder(limits: &Limits) -> Builder<TokioExecutor> {
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.header_time)
+        .max_buf_size(limits.header_bytes.max(8192))
+        .http2()
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(128)
+        .max_header_list_size(limits.header_bytes.try_into().unwrap_or(u32::MAX))
+        .keep_alive_interval(limits.idle_time)
+        .keep_alive_timeout(limits.header_time);
+    builder
+}
+
+/// The next connection, once there is a place for it.
+async fn accept(
+    listener: &TcpListener,
+    places: &Arc<Semaphore>,
+) -> Option<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
+    let place = places.clone().acquire_owned().await.ok()?;
+    match listener.accept().await {
+        Ok((stream, _)) => {
+            // Answers are written whole; waiting for more would only delay them.
+            let _ = stream.set_nodelay(true);
+            Some((stream, place))
+        }
+        Err(error) => {
+            tracing::warn!(%error, "a connection could not be accepted");
+            // No more files, say: others must end first.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            None
+        }
+    }
+}
+
+/// What a connection is doing.
+#[derive(Debug, Default)]
+struct Activity {
+    /// Bytes that came or went.
+    bytes: AtomicU64,
+    /// Requests that are worked on.
+    requests: AtomicUsize,
+    /// An answer waits for the client to take it.
+    is_stuck: AtomicBool,
+}
+
+impl Activity {
+    /// Ends when nothing was sent or taken for so long while it was the client's turn.
+    async fn until_idle(&self, time: Duration) {
+        let mut last = self.bytes.load(Ordering::Relaxed);
+        let mut idle = 0;
+        const LOOKS: u32 = 4;
+        loop {
+            tokio::time::sleep(time / LOOKS).await;
+            let bytes = self.bytes.load(Ordering::Relaxed);
+            let is_working = self.requests.load(Ordering::Relaxed) > 0;
+            let is_clients_turn = !is_working || self.is_stuck.load(Ordering::Relaxed);
+            idle = if bytes == last && is_clients_turn { idle + 1 } else { 0 };
+            last = bytes;
+            if idle >= LOOKS {
+                return;
+            }
+        }
+    }
+}
+
+/// Counts the requests of a connection while they are worked on.
+struct Working(Arc<Activity>);
+
+impl Working {
+    fn new(activity: &Arc<Activity>) -> Self {
+        activity.requests.fetch_add(1, Ordering::Relaxed);
+        Working(activity.clone())
+    }
+}
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.0.requests.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A stream that says what comes and goes.
+struct Watched {
+    stream: TcpStream,
+    activity: Arc<Activity>,
+}
+
+impl Watched {
+    fn note(&self, written: &Poll<io::Result<usize>>) {
+        match written {
+            Poll::Ready(Ok(bytes)) => {
+                self.activity.bytes.fetch_add(*bytes as u64, Ordering::Relaxed);
+                self.activity.is_stuck.store(false, Ordering::Relaxed);
+            }
+            Poll::Ready(Err(_)) => {}
+            Poll::Pending => self.activity.is_stuck.store(true, Ordering::Relaxed),
+        }
+    }
+}
+
+impl AsyncRead for Watched {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        let bytes = buffer.filled().len() - before;
+        self.activity.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        read
+    }
+}
+
+impl AsyncWrite for Watched {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.note(&written);
+        written
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        self.note(&written);
+        written
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+}
