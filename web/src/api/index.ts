@@ -39,9 +39,7 @@ export interface Part {
 }
 
 export const facets = (of: Part, limit: number, signal?: AbortSignal) =>
-  call<{ values: t.Facet[] }>("POST", "/v1/facets", { body: { ...of, limit }, signal }).then(
-    (answer) => answer.values,
-  );
+  call<t.Facets>("POST", "/v1/facets", { body: { ...of, limit }, signal });
 
 export const summary = (of: Part, signal?: AbortSignal) =>
   call<t.Summary>("POST", "/v1/summary", { body: of, signal });

@@ -3,24 +3,20 @@
 
 import type { Json } from "./types";
 
-type SourceReviver = (this: unknown, name: string, value: unknown, context?: { source?: string }) => unknown;
-
+const MARK = "\u{f8ff}int:";
+const MARKED = new RegExp(`^${MARK}-?\\d+$`);
 const LONG_INTEGER = /[:[,\s]-?\d{16,}(?![\d.eE])/;
-
-const exact: SourceReviver = (_name, value, context) =>
-  typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? "")
-    ? BigInt(context!.source!)
-    : value;
+const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 /** Reads JSON; integers beyond 2^53 become bigints. */
 export function readJson(text: string): unknown {
-  // The reviver is slow, and long integers are rare.
-  return LONG_INTEGER.test(text)
-    ? JSON.parse(text, exact as (name: string, value: unknown) => unknown)
-    : JSON.parse(text);
+  // Long integers are rare, and all else is read as it is.
+  if (!LONG_INTEGER.test(text) && !/^-?\d{16,}$/.test(text)) return JSON.parse(text);
+  const marked = text.replace(STRING_OR_NUMBER, (token) =>
+    /^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token)) ? `"${MARK}${token}"` : token);
+  return JSON.parse(marked, (_name, value: unknown) =>
+    typeof value === "string" && MARKED.test(value) ? BigInt(value.slice(MARK.length)) : value);
 }
-
-const MARK = "\u{f8ff}int:";
 
 /** Writes JSON; bigints become integers. */
 export function writeJson(value: unknown, indent?: number): string {

@@ -61,7 +61,8 @@ export interface Table {
   key: KeyField[];
   partition_fields: number;
   partition_key: string;
-  sort_key: string | null;
+  /** Empty if there is none. */
+  sort_key: string;
   placement: "hash" | "range";
   families: Family[];
   indexes: Index[];
@@ -164,9 +165,11 @@ export interface KeyPart {
   start: number;
   end: number;
   name: string;
-  type: string;
-  value: string;
-  note?: string | null;
+  /** What the bytes are for. */
+  role: "layout" | "tag" | "payload" | "escape" | "terminator" | "unread";
+  field_type: string | null;
+  /** With the first part of a field that shows it. */
+  value: string | null;
 }
 
 export interface StoredKey {
@@ -203,6 +206,11 @@ export interface Explanation {
   plans: string[];
 }
 
+export interface Facets {
+  distinct: number;
+  values: Facet[];
+}
+
 export interface Facet {
   value: Value;
   rows: number;
@@ -215,7 +223,7 @@ export interface Summary {
   max: Value | null;
   numbers: number;
   sum: Value | null;
-  average: Value | number | null;
+  average: number | null;
 }
 
 export interface DesignedKey {

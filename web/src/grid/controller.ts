@@ -1,20 +1,17 @@
 import "./modules";
 import {
-  type CellEditRequestEvent, type CellFocusedEvent, type CellKeyDownEvent, type GridApi,
-  type IRowNode, createGrid,
+  type CellFocusedEvent, type CellKeyDownEvent, type GridApi, createGrid,
 } from "ag-grid-community";
-import { type Cell, type Key, Problem, type Row, type Table, type Value, asProblem, count } from "../api";
-import { Unreadable, parseValue } from "../model/parse";
-import { typeIn } from "../model/filter";
+import { type Cell, type Key, type Problem, type Row, type Table, asProblem, count } from "../api";
 import { keyId } from "../model/key";
-import { typeOf } from "../model/value";
 import { type View, columnsOf, rowsOf } from "../model/view";
 import { now } from "./clock";
 import { type ColumnContext, columnDefs } from "./columns";
-import { type Conflict, visibleValue, writeCell } from "./edit";
+import type { Conflict } from "./edit";
 import { refreshVisible, showFlips, showRow } from "./live";
-import { Range } from "./range";
+import { Selection } from "./selection";
 import { Blocks } from "./source";
+import { Writer } from "./writer";
 import { rememberWidth, widthsOf } from "./remember";
 
 export interface Focus {
@@ -47,6 +44,8 @@ export interface Handlers {
 
 const BLOCK = 100;
 const POLL_MS = 4000;
+const STALE_POLLS = 4;
+const ROW_HEIGHT = 30;
 
 /** Everything about AG Grid that is not drawing: what it shows, and what the user does to it. */
 export class GridController {
@@ -56,11 +55,14 @@ export class GridController {
   private view!: View;
   private undeclared: string[] = [];
   private last = now();
-  private readonly pending = new Map<string, Set<string>>();
-  private readonly range: Range;
+  private readonly selection: Selection;
+  private readonly writer: Writer;
   private readonly timers: number[] = [];
   private applying = false;
+  private countedOf: Blocks | null = null;
   private polling = false;
+  private polls = 0;
+  private place: [number, number] = [-1, -1];
 
   constructor(
     private readonly root: HTMLElement,
@@ -68,17 +70,18 @@ export class GridController {
     private readonly writable: boolean,
     private readonly handlers: Handlers,
   ) {
-    this.range = new Range(() => this.api, () => undefined);
+    this.selection = new Selection(root, () => this.api, handlers.message);
+    this.writer = new Writer(table, () => this.api, handlers.message, handlers.conflict);
     this.api = createGrid<Row>(root, {
       theme: "legacy",
       rowModelType: "infinite",
       columnDefs: columnDefs(this.context()),
       defaultColDef: { resizable: true, sortable: true, minWidth: 56, suppressMovable: false },
-      rowHeight: 30,
+      rowHeight: ROW_HEIGHT,
       headerHeight: 32,
       groupHeaderHeight: 22,
       cacheBlockSize: BLOCK,
-      maxBlocksInCache: 30,
+      maxBlocksInCache: 12,
       maxConcurrentDatasourceRequests: 3,
       blockLoadDebounceMillis: 30,
       rowBuffer: 12,
@@ -94,12 +97,12 @@ export class GridController {
       cellFlashDuration: 500,
       cellFadeDuration: 900,
       rowClassRules: { "is-loading": ({ data }) => data === undefined },
-      onCellEditRequest: (event) => void this.edited(event),
+      onCellEditRequest: (event) => void this.writer.edited(event),
       onCellFocused: (event) => this.focused(event),
       onCellKeyDown: (event) => this.key(event as CellKeyDownEvent<Row>),
       onCellClicked: ({ colDef, data, event }) => {
         const isKey = this.table.key.some((field) => field.name === colDef.colId);
-        if (isKey && data && !(event as MouseEvent).shiftKey && !this.range.isMany) handlers.openRow(data.row_key);
+        if (isKey && data && !(event as MouseEvent).shiftKey && !this.selection.range.isMany) handlers.openRow(data.row_key);
       },
       onColumnMoved: ({ finished, source }) => finished && source === "uiColumnMoved" && this.moved(),
       onColumnResized: ({ finished, column, source }) => {
@@ -107,7 +110,8 @@ export class GridController {
           rememberWidth(table.name, column.getColId(), column.getActualWidth());
         }
       },
-      onViewportChanged: ({ firstRow, lastRow }) => handlers.status({ first: firstRow, last: lastRow }),
+      onViewportChanged: () => this.tellPlace(),
+      onBodyScroll: () => this.tellPlace(),
     });
     this.listen();
   }
@@ -126,7 +130,7 @@ export class GridController {
     this.api.refreshHeader();
     if (!changed) return;
     this.asked = asked;
-    this.range.clear();
+    this.selection.range.clear();
     this.handlers.status({ count: null, loaded: false });
     this.handlers.problem(null);
     this.source = new Blocks(request, {
@@ -166,22 +170,19 @@ export class GridController {
   }
 
   private loaded(rows: Row[]): void {
-    const first = this.handlers;
-    first.problem(null);
-    first.status({ loaded: true });
-    if (!this.counting) this.recount();
+    this.handlers.problem(null);
+    this.handlers.status({ loaded: true });
+    this.recount();
     const known = new Set(this.everyColumn());
     const found = new Set(rows.flatMap((row) => Object.keys(row.columns)).filter((name) => !known.has(name)));
-    if (found.size > 0) first.discovered([...found].sort());
+    if (found.size > 0) this.handlers.discovered([...found].sort());
   }
-
-  private counting: Blocks | null = null;
 
   /** Counts the rows once for a view, after its first block is there. */
   private recount(): void {
     const source = this.source;
-    if (source === null || this.counting === source) return;
-    this.counting = source;
+    if (source === null || this.countedOf === source) return;
+    this.countedOf = source;
     count(rowsOf(this.view, this.table), source.signal)
       .then((total) => {
         if (source.closed) return;
@@ -191,15 +192,13 @@ export class GridController {
       })
       .catch((error: unknown) => {
         if (!source.closed) this.handlers.message(`Rows could not be counted: ${asProblem(error).message}`);
-      })
-      .finally(() => {
-        if (this.counting === source) this.counting = null;
       });
   }
 
   /** Asks for everything again, and stays where it is. */
   reload(): void {
     this.source?.forget();
+    this.countedOf = null;
     this.handlers.problem(null);
     this.api.refreshInfiniteCache();
   }
@@ -218,9 +217,6 @@ export class GridController {
 
   private listen(): void {
     this.timers.push(window.setInterval(() => this.tick(), 1000), window.setInterval(() => void this.poll(), POLL_MS));
-    this.root.addEventListener("mousedown", this.pressed);
-    this.root.addEventListener("mouseover", this.dragged);
-    this.root.addEventListener("copy", this.copied);
   }
 
   private tick(): void {
@@ -236,51 +232,20 @@ export class GridController {
 
   private async poll(): Promise<void> {
     const source = this.source;
-    const busy = document.hidden || this.polling || this.pending.size > 0 || this.api.getEditingCells().length > 0;
+    const busy = document.hidden || this.polling || this.writer.busy || this.api.getEditingCells().length > 0;
     if (busy || source === null || this.view.asOf) return;
     this.polling = true;
     try {
       const found = await refreshVisible(this.api, this.table.name, columnsOf(this.view, this.table), source.signal);
-      if (found === "vanished" && !source.closed) this.reload();
+      this.polls += 1;
+      // With time other rows have something stale.
+      const aged = this.view.staleOnly && this.polls % STALE_POLLS === 0;
+      if ((found === "vanished" || aged) && !source.closed) this.reload();
     } catch {
       // The header says when the server does not answer; the next poll tries again.
     } finally {
       this.polling = false;
     }
-  }
-
-  private readonly pressed = (event: MouseEvent): void => {
-    const place = this.placeOf(event.target);
-    if (place === null || event.button !== 0) return;
-    if (event.shiftKey) {
-      event.preventDefault();
-      this.range.extend(place.row, place.column);
-    } else this.range.start(place.row, place.column);
-  };
-
-  private readonly dragged = (event: MouseEvent): void => {
-    if (event.buttons !== 1) return;
-    const place = this.placeOf(event.target);
-    if (place !== null && this.api.getEditingCells().length === 0) this.range.extend(place.row, place.column);
-  };
-
-  private readonly copied = (event: ClipboardEvent): void => {
-    if (this.api.getEditingCells().length > 0) return;
-    const focus = this.api.getFocusedCell();
-    if (!this.range.isMany && focus) this.range.start(focus.rowIndex, focus.column.getColId());
-    const { text, rows } = this.range.text();
-    if (rows === 0) return;
-    event.clipboardData?.setData("text/plain", text);
-    event.preventDefault();
-    const columns = this.range.columns().length;
-    this.handlers.message(rows * columns === 1 ? "Copied the cell" : `Copied ${rows} × ${columns} cells`);
-  };
-
-  placeOf(target: EventTarget | null): { row: number; column: string; element: HTMLElement } | null {
-    const element = target instanceof HTMLElement ? target.closest<HTMLElement>(".ag-cell") : null;
-    const row = element?.closest(".ag-row")?.getAttribute("row-index");
-    const column = element?.getAttribute("col-id");
-    return element && row != null && column ? { row: Number(row), column, element } : null;
   }
 
   rowAt(index: number): Row | undefined {
@@ -296,8 +261,8 @@ export class GridController {
       pressed.preventDefault();
       this.handlers.openRow(data.row_key);
     } else if (data && !isKey && this.writable && pressed.key === "Delete") {
-      void this.write(event.node, event.column.getColId(), "Null");
-    } else if (pressed.key === "Escape") this.range.clear();
+      void this.writer.write(event.node, event.column.getColId(), "Null");
+    } else if (pressed.key === "Escape") this.selection.range.clear();
     else if (pressed.key === "/") {
       pressed.preventDefault();
       this.handlers.searched();
@@ -307,16 +272,8 @@ export class GridController {
   private focused({ rowIndex, column }: CellFocusedEvent): void {
     if (rowIndex === null || column === null || typeof column === "string") return;
     const name = column.getColId();
-    // With Shift the rectangle grows to where the focus went.
-    if (this.shift) this.range.extend(rowIndex, name);
-    else this.range.start(rowIndex, name);
+    this.selection.focused(rowIndex, name);
     this.tellFocus(rowIndex, name);
-  }
-
-  private get shift(): boolean {
-    const event = window.event;
-    return (event instanceof KeyboardEvent || event instanceof MouseEvent) && event.shiftKey
-      && !(event instanceof KeyboardEvent && event.key === "Tab");
   }
 
   private tellFocus(index: number, column: string): void {
@@ -325,51 +282,18 @@ export class GridController {
     this.handlers.status({ focus: focus ?? null });
   }
 
+  /** Which rows can be seen, those aside that are drawn ahead of scrolling. */
+  private tellPlace(): void {
+    const { top, bottom } = this.api.getVerticalPixelRange();
+    const [first, last] = [Math.round(top / ROW_HEIGHT), Math.floor(bottom / ROW_HEIGHT) - 1];
+    if (first === this.place[0] && last === this.place[1]) return;
+    this.place = [first, last];
+    this.handlers.status({ first, last });
+  }
+
   private moved(): void {
     if (this.applying) return;
     this.handlers.columnsMoved(this.api.getAllDisplayedColumns().map((column) => column.getColId()));
-  }
-
-  private async edited(event: CellEditRequestEvent<Row>): Promise<void> {
-    const { node, data, newValue, oldValue } = event;
-    const column = event.column.getColId();
-    const text = String(newValue ?? "");
-    if (data === undefined || text === String(oldValue ?? "")) return;
-    const seen = visibleValue(data.columns[column], now());
-    const declared = typeIn(this.table, column);
-    // A column of any type keeps the type that it has.
-    const type = declared === "any" ? ((seen && typeOf(seen)) ?? "any") : declared;
-    try {
-      const mine = text === "" && type !== "string" ? "Null" : parseValue(text, type);
-      await this.write(node, column, mine);
-    } catch (error) {
-      if (!(error instanceof Unreadable)) throw error;
-      this.handlers.message(`${column}: ${error.message}. Nothing was changed.`);
-    }
-  }
-
-  private async write(node: IRowNode<Row>, column: string, mine: Value): Promise<void> {
-    const data = node.data!;
-    const cell = data.columns[column];
-    const optimistic: Row = {
-      ...data,
-      columns: { ...data.columns, [column]: { ...cell, value: mine, fresh: true, fresh_until: null, gone_at: null } },
-    };
-    this.setPending(data.row_key, column, true);
-    node.setData(optimistic);
-    let shown: Row | null = data;
-    try {
-      const result = await writeCell(this.table.name, data.row_key, column, mine, visibleValue(cell, now()));
-      if ("conflict" in result) this.handlers.conflict(result.conflict);
-      shown = "conflict" in result ? result.conflict.present : result.row;
-    } catch (error) {
-      const problem = asProblem(error);
-      this.handlers.message(`${column} was not changed: ${problem.detail || problem.title}`);
-    } finally {
-      this.setPending(data.row_key, column, false);
-      if (node.data === optimistic) node.setData(shown ?? data);
-      this.api.refreshCells({ rowNodes: [node], force: true });
-    }
   }
 
   /** A row that was changed elsewhere, as it is now. */
@@ -377,15 +301,6 @@ export class GridController {
     const id = keyId(row.row_key);
     const node = this.api.getRenderedNodes().find((each) => each.data && keyId(each.data.row_key) === id);
     if (node) showRow(this.api, node, row);
-  }
-
-  private setPending(key: Key, column: string, on: boolean): void {
-    const id = keyId(key);
-    const columns = this.pending.get(id) ?? new Set<string>();
-    if (on) columns.add(column);
-    else columns.delete(column);
-    if (columns.size > 0) this.pending.set(id, columns);
-    else this.pending.delete(id);
   }
 
   private context(): ColumnContext {
@@ -396,8 +311,8 @@ export class GridController {
       pinKey: this.root.clientWidth > 640,
       widths: widthsOf(this.table.name),
       now: () => (this.view?.asOf ? Date.parse(this.view.asOf) : now()),
-      inRange: (row, column) => this.range?.contains(row, column) ?? false,
-      isPending: (row, column) => this.pending.get(keyId(row.row_key))?.has(column) ?? false,
+      inRange: (row, column) => this.selection.range.contains(row, column),
+      isPending: (row, column) => this.writer.isPending(row, column),
       filtered: (column) => this.view?.filters.some((each) => "column" in each && each.column === column) ?? false,
       sortBy: (column, more) => this.handlers.sortBy(column, more),
       filterBy: (column, at) => this.handlers.filterBy(column, at),
@@ -406,9 +321,7 @@ export class GridController {
 
   destroy(): void {
     this.timers.forEach((timer) => window.clearInterval(timer));
-    this.root.removeEventListener("mousedown", this.pressed);
-    this.root.removeEventListener("mouseover", this.dragged);
-    this.root.removeEventListener("copy", this.copied);
+    this.selection.destroy();
     this.source?.close();
     this.api.destroy();
   }

@@ -24,7 +24,7 @@ export class Header implements IHeaderComp {
   init(params: HeaderParams): void {
     this.params = params;
     this.gui.className = "head";
-    const glyph = element("span", "head-type", params.isKey ? "⚿" : (GLYPHS[params.type] ?? "∗"));
+    const glyph = element("span", params.isKey ? "head-type is-key" : "head-type", params.isKey ? "" : (GLYPHS[params.type] ?? "∗"));
     glyph.title = params.isKey ? `part of the key, ${params.type}` : params.type;
     const label = element("span", "head-name", params.displayName);
     label.title = params.displayName;

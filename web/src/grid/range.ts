@@ -11,10 +11,7 @@ export class Range {
   private anchor: Place | null = null;
   private head: Place | null = null;
 
-  constructor(
-    private readonly api: () => GridApi<Row>,
-    private readonly changed: () => void,
-  ) {}
+  constructor(private readonly api: () => GridApi<Row>) {}
 
   start(row: number, column: string): void {
     const had = this.isMany;
@@ -74,7 +71,6 @@ export class Range {
 
   private show(): void {
     this.api().refreshCells({ force: true });
-    this.changed();
   }
 }
 

@@ -30,3 +30,13 @@ export function keyId(key: Key): string {
 export function columnPath(name: string): string {
   return name === "" || /[.[\]"]/.test(name) ? JSON.stringify(name) : name;
 }
+
+/** The column that a path is, if it is a column and nothing inside of it. */
+export function columnName(path: string): string {
+  if (!path.startsWith('"')) return path;
+  try {
+    return String(JSON.parse(path));
+  } catch {
+    return path;
+  }
+}

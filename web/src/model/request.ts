@@ -1,6 +1,7 @@
 import type { Request } from "../api/types";
 import { isObject } from "../api/json";
 import { fromFilter } from "./filter";
+import { columnName } from "./key";
 import type { View } from "./view";
 
 const KNOWN = new Set(["prefixes", "columns", "filter", "sort", "take", "freshness", "as_of"]);
@@ -20,7 +21,7 @@ export function viewOf(request: Request): Partial<View> {
     table: request.prefixes[0]!,
     columns: request.columns ?? null,
     filters: request.filter === undefined ? [] : fromFilter(request.filter),
-    sort: request.sort ?? [],
+    sort: (request.sort ?? []).map((each) => ({ ...each, field: columnName(each.field) })),
     staleOnly: request.freshness === "SomeStale",
     asOf: request.as_of ?? null,
   };

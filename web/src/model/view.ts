@@ -2,6 +2,7 @@
 
 import type { Filter, Key, Request, Sort, Table } from "../api/types";
 import { type ColumnFilter, toFilter } from "./filter";
+import { columnPath } from "./key";
 
 export type Panel = "row" | "query" | "keys";
 
@@ -34,7 +35,7 @@ export function rowsOf(view: View, table: Table): Pick<Request, "prefixes" | "fi
   return {
     prefixes: [table.name],
     ...(filter && { filter }),
-    ...(view.sort.length > 0 && { sort: view.sort }),
+    ...(view.sort.length > 0 && { sort: view.sort.map((each) => ({ ...each, field: columnPath(each.field) })) }),
     ...(view.staleOnly && { freshness: "SomeStale" as const }),
     ...(view.asOf !== null && { as_of: view.asOf }),
   };

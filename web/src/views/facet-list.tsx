@@ -2,6 +2,7 @@ import { type Table, type Value, facets } from "../api";
 import { writeJson } from "../api/json";
 import { number } from "../components/freshness-bar";
 import { Loading } from "../components/states";
+import { columnPath } from "../model/key";
 import { showText, sameValue } from "../model/value";
 import { type View, rowsOf } from "../model/view";
 import { useLoad } from "../state/load";
@@ -18,16 +19,17 @@ interface Props {
 export function FacetList({ table, view, column, chosen, onChange }: Props) {
   const { filter, freshness } = rowsOf(view, table);
   const found = useLoad(
-    (signal) => facets({ table: table.name, column, ...(filter && { filter }), ...(freshness && { freshness }) }, 50, signal),
+    (signal) => facets({ table: table.name, column: columnPath(column), ...(filter && { filter }), ...(freshness && { freshness }) }, 50, signal),
     writeJson([column, filter, freshness]),
   );
   if (found.problem !== null) return <p className="dim facet-note">{found.problem.detail || found.problem.title}</p>;
   if (found.data === null) return <Loading label="Counting values" />;
-  const most = Math.max(1, ...found.data.map(({ rows }) => rows));
+  const { values, distinct } = found.data;
+  const most = Math.max(1, ...values.map(({ rows }) => rows));
   return (
     <ul className="facets" aria-label={`Values of ${column}`}>
-      {found.data.length === 0 && <li className="dim">No values.</li>}
-      {found.data.map(({ value, rows }) => {
+      {values.length === 0 && <li className="dim">No values.</li>}
+      {values.map(({ value, rows }) => {
         const isChosen = chosen.some((each) => sameValue(each, value));
         return (
           <li key={writeJson(value)}>
@@ -44,6 +46,7 @@ export function FacetList({ table, view, column, chosen, onChange }: Props) {
           </li>
         );
       })}
+      {distinct > values.length && <li className="dim facet-note">and {number(distinct - values.length)} other values</li>}
     </ul>
   );
 }

@@ -2,6 +2,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { Cell, Table } from "../api";
 import { ClockList } from "../components/clock-list";
 import type { GridController } from "../grid/controller";
+import { placeOf } from "../grid/selection";
 
 interface Props {
   grid: GridController;
@@ -25,7 +26,7 @@ export function HoverCard({ grid, root, table }: Props) {
     const entered = (event: MouseEvent) => {
       clearTimeout(timer);
       setHovered(null);
-      const place = grid.placeOf(event.target);
+      const place = placeOf(event.target);
       if (place === null || event.buttons !== 0) return;
       timer = window.setTimeout(() => {
         const cell = grid.rowAt(place.row)?.columns[place.column];

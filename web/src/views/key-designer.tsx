@@ -53,9 +53,9 @@ export function KeyDesigner({ table, onClose }: Props) {
                 <summary>
                   <span className="designed-values">{values.map(shown).join(" / ")}</span>
                   <span className="dim">line {line + 1} · {key!.hex.length / 2} bytes</span>
-                  <Bytes stored={key!} legend={false} />
+                  <Bytes stored={key!} only="hex" />
                 </summary>
-                <Bytes stored={key!} />
+                <Bytes stored={key!} only="legend" />
               </details>
             </li>
           ))}

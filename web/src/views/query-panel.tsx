@@ -81,7 +81,7 @@ export function QueryPanel({ table, view, onClose }: Props) {
 function pretty(json: unknown): string {
   const short = (value: unknown, indent: string): string => {
     const line = writeJson(value);
-    if (typeof value !== "object" || value === null || line.length + indent.length < 56) {
+    if (typeof value !== "object" || value === null || line.length + indent.length < 46) {
       return line.replace(/([:,])(?=["[{\d-]|true|false|null)(?=(?:[^"]*"[^"]*")*[^"]*$)/g, "$1 ");
     }
     const deeper = `${indent}  `;

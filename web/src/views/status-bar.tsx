@@ -37,7 +37,7 @@ export function StatusBar({ status, table, onGo }: Props) {
           onBlur={() => setText(null)}
           title="Type a row's number and press Enter to go there"
         />
-        <span className="only-wide">to {number(Math.min(last + 1, count ?? last + 1))}</span>
+        <span className="only-wide">– {number(Math.min(last + 1, count ?? last + 1))}</span>
       </form>
       <span className="status-count">of {count === null ? "…" : number(count)}</span>
       <span className="grow" />
