@@ -46,6 +46,7 @@ const BLOCK = 100;
 const POLL_MS = 4000;
 const STALE_POLLS = 4;
 const ROW_HEIGHT = 30;
+const OWN_KEYS = ["/", " ", "Delete"];
 
 /** Everything about AG Grid that is not drawing: what it shows, and what the user does to it. */
 export class GridController {
@@ -76,7 +77,13 @@ export class GridController {
       theme: "legacy",
       rowModelType: "infinite",
       columnDefs: columnDefs(this.context()),
-      defaultColDef: { resizable: true, sortable: true, minWidth: 56, suppressMovable: false },
+      defaultColDef: {
+        resizable: true,
+        sortable: true,
+        minWidth: 56,
+        // These mean something else here than to begin an edit.
+        suppressKeyboardEvent: ({ event, editing }) => !editing && OWN_KEYS.includes(event.key),
+      },
       rowHeight: ROW_HEIGHT,
       headerHeight: 32,
       groupHeaderHeight: 22,

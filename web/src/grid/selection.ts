@@ -13,7 +13,10 @@ export function placeOf(target: EventTarget | null): { row: number; column: stri
 /** Selecting a rectangle of cells by dragging, or with Shift, and copying it. */
 export class Selection {
   readonly range: Range;
+  /** Whether the key or button that moves the focus is pressed with Shift; the grid tells of it later. */
+  private shift = false;
   private readonly events: [string, (event: never) => void][] = [
+    ["keydown", (event: KeyboardEvent) => (this.shift = event.shiftKey && event.key !== "Tab")],
     ["mousedown", (event: MouseEvent) => this.pressed(event)],
     ["mouseover", (event: MouseEvent) => this.dragged(event)],
     ["copy", (event: ClipboardEvent) => this.copied(event)],
@@ -25,15 +28,12 @@ export class Selection {
     private readonly tell: (text: string) => void,
   ) {
     this.range = new Range(api);
-    for (const [name, heard] of this.events) root.addEventListener(name, heard as EventListener);
+    for (const [name, heard] of this.events) root.addEventListener(name, heard as EventListener, true);
   }
 
   /** The focus moved: with Shift the rectangle grows to it. */
   focused(row: number, column: string): void {
-    const event = window.event;
-    const isKey = event instanceof KeyboardEvent;
-    const grows = (isKey || event instanceof MouseEvent) && event.shiftKey && !(isKey && event.key === "Tab");
-    if (grows) this.range.extend(row, column);
+    if (this.shift) this.range.extend(row, column);
     else this.range.start(row, column);
   }
 
@@ -44,6 +44,7 @@ export class Selection {
   private pressed(event: MouseEvent): void {
     const place = placeOf(event.target);
     if (place === null || event.button !== 0) return;
+    this.shift = event.shiftKey;
     if (!event.shiftKey) return this.range.start(place.row, place.column);
     event.preventDefault();
     this.range.extend(place.row, place.column);
@@ -68,6 +69,6 @@ export class Selection {
   }
 
   destroy(): void {
-    for (const [name, heard] of this.events) this.root.removeEventListener(name, heard as EventListener);
+    for (const [name, heard] of this.events) this.root.removeEventListener(name, heard as EventListener, true);
   }
 }

@@ -15,6 +15,7 @@ interface Props {
 export function StatusBar({ status, table, onGo }: Props) {
   const [text, setText] = useState<string | null>(null);
   const { count, first, last } = status;
+  if (count === 0) return <footer className="status-bar">no rows</footer>;
   return (
     <footer className="status-bar">
       <form
