@@ -21,6 +21,9 @@ pub(crate) enum Error {
         problem: HexProblem,
     },
     Line(LineProblem),
+    Database(stonecrop::Error),
+    /// A server can't be started, or go on.
+    Serve(String),
     Input(io::Error),
     Output(io::Error),
 }
@@ -49,6 +52,7 @@ impl Error {
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Error::Schema { .. } => 2,
+            Error::Database(_) | Error::Serve(_) => 5,
             _ => 1,
         }
     }
@@ -89,6 +93,8 @@ impl fmt::Display for Error {
             Error::Line(LineProblem::NotUtf8 { byte }) => {
                 write!(f, "not UTF-8 from byte {byte} of the line on")
             }
+            Error::Database(cause) => f.write_str(&visible(&cause.to_string())),
+            Error::Serve(problem) => f.write_str(&visible(problem)),
             Error::Input(cause) => write!(f, "standard input can't be read: {cause}"),
             Error::Output(cause) => write!(f, "standard output can't be written: {cause}"),
         }

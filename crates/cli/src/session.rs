@@ -88,7 +88,7 @@ impl Session {
         let _ = writeln!(self.errors, "{ERROR}error:{ERROR:#} {line}{error}");
     }
 
-    fn note(&mut self, text: &str) {
+    pub(crate) fn note(&mut self, text: &str) {
         let _ = writeln!(self.errors, "{text}");
     }
 }

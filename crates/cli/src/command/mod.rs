@@ -1,6 +1,8 @@
 //! The commands, one file each.
 
+mod demo;
 mod key;
+mod serve;
 
 use clap::Subcommand;
 
@@ -32,6 +34,8 @@ pub(crate) const HELP: &str = concat!(
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
+    Serve(serve::Arguments),
+    Demo(demo::Arguments),
     /// Encodes, decodes and explains keys
     #[command(subcommand)]
     Key(key::Command),
@@ -39,6 +43,8 @@ pub(crate) enum Command {
 
 pub(crate) fn run(command: &Command, session: &mut Session) -> Result<()> {
     match command {
+        Command::Serve(arguments) => serve::run(arguments, session),
+        Command::Demo(arguments) => demo::run(arguments, session),
         Command::Key(command) => key::run(command, session),
     }
 }

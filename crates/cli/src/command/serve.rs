@@ -1,0 +1,170 @@
+//! `stonecrop serve`: a database behind HTTP.
+
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use stonecrop::{Database, Durability, Options};
+use stonecrop_server::{Config, Server, Tls, Tokens};
+use tokio::net::TcpListener;
+use tracing_subscriber::EnvFilter;
+
+use super::heading;
+use crate::error::{Error, Result};
+use crate::session::Session;
+
+const HELP: &str = concat!(
+    heading!("Examples:"),
+    "
+  stonecrop serve
+  stonecrop serve ./data --listen 127.0.0.1:9000
+  stonecrop serve ./data --listen 0.0.0.0:8321 --token-file tokens
+  stonecrop serve memory: --log json
+
+A token file has a token a line: its scope (read, write or admin), its SHA-256 in hex, and whose it
+is. \"stonecrop token write 'the importer'\" makes a token and its line."
+);
+
+/// Answers HTTP: the JSON API, the grid, metrics
+#[derive(clap::Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Arguments {
+    /// The folder of the database, which is made if need be; or "memory:"
+    #[arg(default_value = "./data")]
+    location: String,
+    #[command(flatten)]
+    pub(super) listening: Listening,
+    /// When a write is answered, unless it says itself: when it is on disk, or earlier
+    #[arg(long, value_name = "LEVEL", default_value = "sync")]
+    durability: Level,
+    /// How much memory may hold what was read from the files
+    #[arg(long, value_name = "MIB", default_value_t = 256)]
+    cache: u64,
+}
+
+/// Where to listen, and to whom.
+#[derive(clap::Args)]
+pub(super) struct Listening {
+    /// The address to listen at
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8321")]
+    listen: SocketAddr,
+    /// The tokens that clients need
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// Let everybody do everything, on whatever address
+    #[arg(long, conflicts_with = "token_file")]
+    insecure_no_auth: bool,
+    /// The certificates for TLS, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_certificate: Option<PathBuf>,
+    /// Their private key, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    tls_key: Option<PathBuf>,
+    /// How long a request may take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    timeout: u64,
+    /// How many requests are worked on at a time
+    #[arg(long, value_name = "COUNT", default_value_t = 512)]
+    requests: usize,
+    /// How the log is written: a line of text or of JSON a request, on standard error
+    #[arg(long, value_name = "FORM", default_value = "quiet")]
+    log: Log,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Level {
+    Sync,
+    Interval,
+    None,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Log {
+    /// Only what goes wrong.
+    Quiet,
+    Text,
+    Json,
+}
+
+pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
+    let durability = match arguments.durability {
+        Level::Sync => Durability::Sync,
+        Level::Interval => Durability::Interval,
+        Level::None => Durability::None,
+    };
+    let options = Options::default().durability(durability).cache_bytes(arguments.cache << 20);
+    let database = Database::open_with(&arguments.location, options).map_err(Error::Database)?;
+    listen(database, &arguments.location, &arguments.listening, session)
+}
+
+/// Serves a database until it is told to stop.
+pub(super) fn listen(
+    database: Database,
+    location: &str,
+    listening: &Listening,
+    session: &mut Session,
+) -> Result<()> {
+    start_log(listening.log);
+    let tokens = listening.token_file.as_deref().map(Tokens::read).transpose();
+    let tls = match (&listening.tls_certificate, &listening.tls_key) {
+        (Some(certificate), Some(key)) => Some(Tls::read(certificate, key)),
+        _ => None,
+    };
+    let tls = tls.transpose().map_err(|error| Error::Serve(error.to_string()))?;
+    let mut config = Config {
+        location: location.to_owned(),
+        tokens: tokens.map_err(Error::Serve)?,
+        any_host: listening.insecure_no_auth,
+        ..Config::default()
+    };
+    config.limits.request_time = Duration::from_secs(listening.timeout.max(1));
+    config.limits.requests = listening.requests.max(1);
+    if listening.insecure_no_auth {
+        session.note("warning: no tokens: whoever reaches this address may read and change all");
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Error::Serve(error.to_string()))?;
+    let server = Server::new(database.clone(), config);
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    runtime.block_on(async {
+        let listener = TcpListener::bind(listening.listen).await.map_err(|error| {
+            Error::Serve(format!("can't listen at {}: {error}", listening.listen))
+        })?;
+        let address = listener.local_addr().unwrap_or(listening.listen);
+        let stop = stop_signal().map_err(|error| Error::Serve(error.to_string()))?;
+        writeln!(session.out(), "Stonecrop serves {location} at {scheme}://{address}")
+            .and_then(|()| session.out().flush())
+            .map_err(Error::Output)?;
+        let ended = server.serve(listener, tls, stop).await;
+        ended.map_err(|error| Error::Serve(error.to_string()))
+    })?;
+    session.note("stopped; what was accepted is finished");
+    database.close().map_err(Error::Database)
+}
+
+/// What tells the server to stop: the first of Ctrl-C and, on Unix, SIGTERM.
+fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+    #[cfg(unix)]
+    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+    Ok(async move {
+        #[cfg(unix)]
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => {}
+            _ = terminate.recv() => {}
+        }
+        #[cfg(not(unix))]
+        let _ = tokio::signal::ctrl_c().await;
+    })
+}
+
+fn start_log(log: Log) {
+    let level = if log == Log::Quiet { "warn" } else { "info" };
+    let filter = EnvFilter::try_from_env("STONECROP_LOG").unwrap_or_else(|_| EnvFilter::new(level));
+    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // A second one in the same process would only be a test's.
+    let _ = match log {
+        Log::Json => subscriber.json().try_init(),
+        Log::Quiet | Log::Text => subscriber.with_target(false).try_init(),
+    };
+}

@@ -1,0 +1,19 @@
+//! The server over real HTTP, in a process of its own making.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    missing_docs
+)]
+
+mod access;
+mod harness;
+mod hostile;
+mod many;
+mod problems;
+mod queries;
+mod rows;
+mod stopping;
+mod tables;
