@@ -14,6 +14,7 @@ mod convert;
 mod demo;
 mod explain;
 mod import;
+mod kill;
 mod pages;
 mod pipes;
 mod readme;

@@ -1,0 +1,45 @@
+import { type Cell, type Filter, type Key, Problem, type Row, type Value, getRows, patchRow } from "../api";
+import { columnPath } from "../model/key";
+import { stateAt } from "../model/freshness";
+
+/** A change that was refused, because the cell was not what the user saw. */
+export interface Conflict {
+  key: Key;
+  column: string;
+  mine: Value;
+  seen: Value | undefined;
+  present: Row | null;
+}
+
+/** That the cell still is what the user saw when they changed it. */
+export function unchanged(column: string, seen: Value | undefined): Filter {
+  const field = columnPath(column);
+  if (seen === undefined) {
+    return { logical: "Not", children: [{ Condition: { field, operator: "Exists" } }] };
+  }
+  if (seen === "Null") return { Condition: { field, operator: "IsNull" } };
+  return { Condition: { field, operator: "Eq", value: seen } };
+}
+
+export function visibleValue(cell: Cell | undefined, now: number): Value | undefined {
+  return stateAt(cell, now) === "gone" ? undefined : cell?.value;
+}
+
+/** Writes one cell, if nobody else did; the row as it then is, or the conflict. */
+export async function writeCell(
+  table: string,
+  key: Key,
+  column: string,
+  mine: Value,
+  seen: Value | undefined,
+): Promise<{ row: Row | null } | { conflict: Conflict }> {
+  try {
+    await patchRow(table, key, { set: { [column]: mine }, when: unchanged(column, seen) });
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status !== 412) throw error;
+    const [present = null] = await getRows(table, [key]);
+    return { conflict: { key, column, mine, seen, present } };
+  }
+  const [row = null] = await getRows(table, [key]);
+  return { row };
+}
