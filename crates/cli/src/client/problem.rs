@@ -37,10 +37,19 @@ impl Problem {
         }
     }
 
+    /// What is wrong, without what to do about it.
+    pub(crate) fn text(&self) -> &str {
+        match self.code.as_str() {
+            // There is only one write, and its number says nothing.
+            "condition-failed" => "the condition is not true of the row; nothing was written",
+            _ if self.detail.is_empty() => &self.title,
+            _ => &self.detail,
+        }
+    }
+
     /// With something more to say about it.
     pub(crate) fn with_note(&self, note: &str) -> Self {
-        let text = if self.detail.is_empty() { &self.title } else { &self.detail };
-        Problem { detail: format!("{text}; {note}"), ..self.clone() }
+        Problem { detail: format!("{}; {note}", self.text()), ..self.clone() }
     }
 
     /// Which write of a batch is at fault, counted from 0.
@@ -67,13 +76,7 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = match self.code.as_str() {
-            // There is only one write, and its number says nothing.
-            "condition-failed" => "the condition is not true of the row; nothing was written",
-            _ if self.detail.is_empty() => &self.title,
-            _ => &self.detail,
-        };
-        f.write_str(&visible(text))?;
+        f.write_str(&visible(self.text()))?;
         match self.advice() {
             Some(advice) => write!(f, "\n  {}", visible(advice)),
             None => Ok(()),

@@ -26,6 +26,9 @@ pub(super) type Body = UnsyncBoxBody<Bytes, Box<dyn StdError + Send + Sync>>;
 /// Who asks at a terminal waits until it is done, or presses Ctrl-C.
 const PATIENCE: Duration = Duration::from_secs(365 * 86_400);
 
+/// A server that can be reached is reached in this time.
+const CONNECT_TIME: Duration = Duration::from_secs(10);
+
 #[derive(Clone)]
 pub(super) enum Transport {
     Network {
@@ -41,12 +44,16 @@ pub(super) enum Transport {
 
 impl Transport {
     pub(super) fn network(base: String) -> Result<Self> {
+        let mut http = HttpConnector::new();
+        http.set_connect_timeout(Some(CONNECT_TIME));
+        // TLS comes on top of it.
+        http.enforce_http(false);
         let connector = HttpsConnectorBuilder::new().with_native_roots();
         let connector = connector
             .map_err(|error| Error::Unreachable(format!("no certificates to trust: {error}")))?
             .https_or_http()
             .enable_http1()
-            .build();
+            .wrap_connector(http);
         let client = HttpClient::builder(TokioExecutor::new()).build(connector);
         Ok(Transport::Network { base, client: Box::new(client) })
     }

@@ -58,3 +58,21 @@ fn a_bench_leaves_nothing_behind() {
         assert!(tables.contains("there are no tables"), "{tables}");
     }
 }
+
+#[test]
+fn a_token_can_come_from_an_option_the_environment_or_a_file() {
+    let (world, token) = World::guarded_server();
+    let errors = world.run(&["table", "list"]).bad(5);
+    assert!(errors.contains("STONECROP_TOKEN"), "{errors}");
+    world.run(&["table", "list", "--token", "guess"]).bad(5);
+    let empty = "there are no tables yet; stonecrop table create makes one\n";
+    assert_eq!(world.good(&["table", "list", "--token", &token]), empty);
+    world.write("token", format!("{token}\n"));
+    assert_eq!(world.good(&["--token-file", "token", "table", "list"]), empty);
+    let mut command = world.command(&["table", "list"]);
+    command.env("STONECROP_TOKEN", &token);
+    assert_eq!(crate::finish(command).good(), empty);
+    let create = ["table", "create", "t", "--key", "id u64", "--token", &token];
+    let errors = world.run(&create).bad(5);
+    assert!(errors.contains("the token allows to read"), "{errors}");
+}

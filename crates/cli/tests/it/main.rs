@@ -59,7 +59,9 @@ impl Run {
 /// The command, free of what the environment of the tests says.
 fn stonecrop(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_stonecrop"));
-    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "STONECROP_DATABASE"] {
+    for variable in
+        ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "STONECROP_DATABASE", "STONECROP_TOKEN"]
+    {
         command.env_remove(variable);
     }
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use stonecrop::Database;
-use stonecrop_server::{Config, Server};
+use stonecrop_server::{Config, Scope, Server, Tokens};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -29,10 +29,20 @@ impl World {
 
     /// With a server on an empty database.
     pub(crate) fn server() -> Self {
+        Self::server_for(None)
+    }
+
+    /// With a server that asks for tokens, and one that may only read.
+    pub(crate) fn guarded_server() -> (Self, String) {
+        let (token, line) = Tokens::create(Scope::Read, "a test");
+        (Self::server_for(Some(line.parse().unwrap())), token)
+    }
+
+    fn server_for(tokens: Option<Tokens>) -> Self {
         let runtime = Runtime::new().unwrap();
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let database = format!("http://{}", listener.local_addr().unwrap());
-        let config = Config { location: "memory:".to_owned(), ..Config::default() };
+        let config = Config { location: "memory:".to_owned(), tokens, ..Config::default() };
         let server = Server::new(Database::memory(), config);
         runtime.spawn(server.serve(listener, None, std::future::pending()));
         World { folder: tempfile::tempdir().unwrap(), database, _server: Some(runtime) }

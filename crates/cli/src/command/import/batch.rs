@@ -104,7 +104,7 @@ impl<'c> Sender<'c> {
             match problem.write_index().filter(|index| *index < rows.len()) {
                 Some(index) if problem.status < 500 => {
                     let (record, _) = rows.remove(index);
-                    rejects.push(record.reject(problem.to_string()));
+                    rejects.push(record.reject(problem.text()));
                 }
                 _ if problem.status == 413 && rows.len() > 1 => {
                     let half = rows.split_off(rows.len() / 2);
@@ -113,7 +113,7 @@ impl<'c> Sender<'c> {
                 }
                 _ if problem.status == 413 => {
                     let record = rows.pop().map(|(record, _)| record);
-                    rejects.extend(record.map(|record| record.reject(problem.to_string())));
+                    rejects.extend(record.map(|record| record.reject(problem.text())));
                 }
                 _ => return Err(Error::Problem(problem)),
             }

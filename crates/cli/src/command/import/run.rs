@@ -1,7 +1,9 @@
 //! An import from its first look at a file to its last row.
 
 use std::collections::VecDeque;
+use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
+use std::time::Duration;
 
 use indicatif::{HumanCount, HumanDuration};
 use serde_json::json;
@@ -265,10 +267,11 @@ fn report(totals: &Totals, json: bool, session: &mut Session) -> Result<()> {
         }));
     }
     session.say(&format!("{} imported", rows(totals.imported)))?;
-    if totals.seconds > 1.0 {
-        let took = HumanDuration(std::time::Duration::from_secs_f64(totals.seconds));
+    if std::io::stderr().is_terminal() && totals.seconds > 1.0 {
+        let took = HumanDuration(Duration::from_secs_f64(totals.seconds));
         let rate = HumanCount((totals.imported as f64 / totals.seconds) as u64);
-        session.say(&format!("  in {took:#}, {rate} rows/s"))?;
+        session.out().flush().map_err(Error::Output)?;
+        session.note(&format!("in {took:#}, {rate} rows/s"));
     }
     if totals.rejected > 0 {
         let files = totals.reject_files.join(", ");
