@@ -6,6 +6,7 @@ mod engine;
 mod figures;
 mod folders;
 mod goal;
+mod http;
 mod keys;
 mod machine;
 mod number;
@@ -46,6 +47,9 @@ enum Command {
         #[arg(long)]
         only: Option<Part>,
     },
+    /// A server to be measured; ends when it is killed
+    #[command(hide = true)]
+    Serve { kind: http::Kind, rows: u64, folder: PathBuf },
     /// Write the report on keys from the best of all samples that are in target/criterion
     Report,
 }
@@ -58,6 +62,8 @@ enum Part {
     Db,
     /// Its queries
     Queries,
+    /// The server
+    Http,
 }
 
 fn main() -> Result<()> {
@@ -86,7 +92,14 @@ fn main() -> Result<()> {
                     false => queries::run(&directory, &docs, passes)?,
                 }
             }
+            if wants(Part::Http) {
+                match quick {
+                    true => http::quick(&directory)?,
+                    false => http::run(&directory, &docs, passes)?,
+                }
+            }
         }
+        Command::Serve { kind, rows, folder } => http::serve(kind, &folder, rows)?,
         Command::Report => keys::report(&target.join("criterion"), &docs)?,
     }
     Ok(())

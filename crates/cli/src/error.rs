@@ -1,7 +1,10 @@
 //! What can go wrong, in words for the person at the keyboard.
 
+use std::path::PathBuf;
 use std::{fmt, io};
 
+use crate::client::Problem;
+use crate::filter::FilterError;
 use crate::output::{visible, width};
 
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
@@ -26,6 +29,21 @@ pub(crate) enum Error {
     Serve(String),
     Input(io::Error),
     Output(io::Error),
+    /// Arguments that clap can't judge.
+    Usage(String),
+    Filter(FilterError),
+    /// Data that is not what it should be, in a file or an argument.
+    Data(String),
+    File {
+        path: PathBuf,
+        cause: io::Error,
+    },
+    /// The folder is not there, or is no database.
+    NoDatabase(String),
+    /// The server, or the one within, refused or failed.
+    Problem(Box<Problem>),
+    /// No answer came, or one that makes no sense.
+    Unreachable(String),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,8 +69,10 @@ pub(crate) enum LineProblem {
 impl Error {
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Error::Schema { .. } => 2,
-            Error::Database(_) | Error::Serve(_) => 5,
+            Error::Schema { .. } | Error::Usage(_) | Error::Filter(_) => 2,
+            Error::NoDatabase(_) => 3,
+            Error::Problem(problem) => problem.exit_code(),
+            Error::Database(_) | Error::Serve(_) | Error::Unreachable(_) => 5,
             _ => 1,
         }
     }
@@ -65,6 +85,18 @@ impl Error {
     /// Whether the reader of our output went away, as `head` does when it has enough.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         matches!(self, Error::Output(cause) if cause.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl From<FilterError> for Error {
+    fn from(error: FilterError) -> Self {
+        Error::Filter(error)
+    }
+}
+
+impl From<Problem> for Error {
+    fn from(problem: Problem) -> Self {
+        Error::Problem(Box::new(problem))
     }
 }
 
@@ -88,7 +120,7 @@ impl fmt::Display for Error {
             Error::Hex { character, problem } => write_hex_problem(f, *character, *problem),
             Error::Line(LineProblem::Blank) => f.write_str("the line is blank"),
             Error::Line(LineProblem::TooLong { limit }) => {
-                write!(f, "the line is longer than {limit} bytes, and no key needs as many")
+                write!(f, "the line is longer than {limit} bytes")
             }
             Error::Line(LineProblem::NotUtf8 { byte }) => {
                 write!(f, "not UTF-8 from byte {byte} of the line on")
@@ -97,6 +129,15 @@ impl fmt::Display for Error {
             Error::Serve(problem) => f.write_str(&visible(problem)),
             Error::Input(cause) => write!(f, "standard input can't be read: {cause}"),
             Error::Output(cause) => write!(f, "standard output can't be written: {cause}"),
+            Error::Usage(text) | Error::Data(text) | Error::NoDatabase(text) => {
+                f.write_str(&visible_lines(text))
+            }
+            Error::Filter(error) => error.fmt(f),
+            Error::File { path, cause } => {
+                write!(f, "{}: {cause}", visible(&path.display().to_string()))
+            }
+            Error::Problem(problem) => problem.fmt(f),
+            Error::Unreachable(text) => f.write_str(&visible(text)),
         }
     }
 }
@@ -124,8 +165,14 @@ fn write_hex_problem(
     }
 }
 
+/// Text whose line ends are ours.
+fn visible_lines(text: &str) -> String {
+    let lines: Vec<_> = text.split('\n').map(visible).collect();
+    lines.join("\n")
+}
+
 /// The line of `text` that has the byte at `offset`, and a caret under that byte.
-fn write_caret(f: &mut fmt::Formatter<'_>, text: &str, offset: usize) -> fmt::Result {
+pub(crate) fn write_caret(f: &mut fmt::Formatter<'_>, text: &str, offset: usize) -> fmt::Result {
     let (before, after) = text.split_at_checked(offset).unwrap_or((text, ""));
     let before = before.rsplit('\n').next().unwrap_or_default().replace('\t', " ");
     let after = after.split('\n').next().unwrap_or_default().replace('\t', " ");

@@ -1,11 +1,20 @@
 //! What comes in: lines of bounded length, and hex.
 
 use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
 
 use crate::error::{Error, HexProblem, LineProblem, Result};
 
 /// Enough for the longest key in any notation: 65,535 bytes, each as `\u0000`.
 const MAX_LINE_BYTES: usize = 1 << 20;
+
+/// The text of a file, or of standard input if it is `-`.
+pub(crate) fn read_text(path: &Path) -> Result<String> {
+    if path == Path::new("-") {
+        return io::read_to_string(io::stdin().lock()).map_err(Error::Input);
+    }
+    std::fs::read_to_string(path).map_err(|cause| Error::File { path: path.to_owned(), cause })
+}
 
 const BUFFER_BYTES: usize = 1 << 16;
 
@@ -14,16 +23,27 @@ pub(crate) struct Lines<R> {
     input: BufReader<R>,
     line: Vec<u8>,
     number: u64,
+    bytes: u64,
 }
 
 impl<R: Read> Lines<R> {
     pub(crate) fn new(input: R) -> Self {
-        Lines { input: BufReader::with_capacity(BUFFER_BYTES, input), line: Vec::new(), number: 0 }
+        Lines {
+            input: BufReader::with_capacity(BUFFER_BYTES, input),
+            line: Vec::new(),
+            number: 0,
+            bytes: 0,
+        }
     }
 
     /// The number of the line that was read last, counted from one.
     pub(crate) fn number(&self) -> u64 {
         self.number
+    }
+
+    /// How many bytes of the stream were read, up to the end of that line.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Whether the next line may keep us waiting, so that output should go out before.
@@ -49,12 +69,14 @@ impl<R: Read> Lines<R> {
         self.line.clear();
         let limit = MAX_LINE_BYTES as u64 + 1;
         let limited = (&mut self.input).take(limit).read_until(b'\n', &mut self.line);
-        if limited.map_err(Error::Input)? == 0 {
+        let read = limited.map_err(Error::Input)?;
+        if read == 0 {
             return Ok(false);
         }
         self.number += 1;
+        self.bytes += read as u64;
         if self.line.len() > MAX_LINE_BYTES && !self.line.ends_with(b"\n") {
-            self.input.skip_until(b'\n').map_err(Error::Input)?;
+            self.bytes += self.input.skip_until(b'\n').map_err(Error::Input)? as u64;
             return Err(Error::Line(LineProblem::TooLong { limit: MAX_LINE_BYTES }));
         }
         if !self.line.trim_ascii().is_empty() {

@@ -1,16 +1,24 @@
 //! The `stonecrop` command.
 
+mod client;
 mod command;
+mod data;
 mod demo;
 mod error;
+mod filter;
+mod grid;
 mod input;
 mod output;
+mod progress;
+mod rows;
 mod session;
+mod value;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
+use crate::client::Target;
 use crate::command::Command;
 use crate::output::When;
 use crate::session::Session;
@@ -28,13 +36,16 @@ struct Arguments {
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", display_order = 100)]
     color: When,
 
+    #[command(flatten)]
+    target: Target,
+
     #[command(subcommand)]
     command: Command,
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let mut session = Session::new(arguments.color);
+    let mut session = Session::new(arguments.color, arguments.target);
     let ended = command::run(&arguments.command, &mut session);
     session.finish(ended)
 }

@@ -26,6 +26,7 @@ impl From<When> for ColorChoice {
 }
 
 pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
+pub(crate) const DIM: Style = Style::new().dimmed();
 pub(crate) const HEADING: Style = Style::new().bold();
 
 /// Black on a colour, so that the contrast is the same on light and on dark terminals. Blue is too

@@ -4,34 +4,91 @@ use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::process::ExitCode;
 
 use anstream::AutoStream;
+use serde::Serialize;
 
+use crate::client::{Access, Client, Target};
 use crate::error::{Error, Result};
 use crate::input::Lines;
-use crate::output::{ERROR, When};
+use crate::output::{ERROR, When, visible};
 
 /// Where commands write what they were asked for.
-pub(crate) type Out = BufWriter<AutoStream<io::StdoutLock<'static>>>;
+pub(crate) type Out = BufWriter<AutoStream<io::Stdout>>;
 
 const END_OF_INPUT: &str = if cfg!(windows) { "Ctrl-Z and Enter" } else { "Ctrl-D" };
 
 pub(crate) struct Session {
     out: Out,
-    errors: AutoStream<io::StderrLock<'static>>,
+    errors: AutoStream<io::Stderr>,
+    /// The database that the command is about, if it is about one.
+    target: Target,
     /// Some lines were bad; the others were worked on all the same.
     bad_lines: bool,
 }
 
 impl Session {
-    pub(crate) fn new(color: When) -> Self {
+    pub(crate) fn new(color: When, target: Target) -> Self {
         Session {
-            out: BufWriter::new(AutoStream::new(io::stdout().lock(), color.into())),
-            errors: AutoStream::new(io::stderr().lock(), color.into()),
+            out: BufWriter::new(AutoStream::new(io::stdout(), color.into())),
+            errors: AutoStream::new(io::stderr(), color.into()),
+            target,
             bad_lines: false,
         }
     }
 
     pub(crate) fn out(&mut self) -> &mut Out {
         &mut self.out
+    }
+
+    pub(crate) fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// The database, which has to be there.
+    pub(crate) fn open(&self) -> Result<Client> {
+        Client::open(&self.target, Access::Existing)
+    }
+
+    /// The database, which is made if it is a folder that is not there.
+    pub(crate) fn open_or_create(&self) -> Result<Client> {
+        Client::open(&self.target, Access::Create)
+    }
+
+    /// Something was bad, and the rest was worked on all the same: the exit code says so.
+    pub(crate) fn mark_bad(&mut self) {
+        self.bad_lines = true;
+    }
+
+    /// One JSON document on a line of its own.
+    pub(crate) fn print_json(&mut self, document: &impl Serialize) -> Result<()> {
+        let json = serde_json::to_string(document).map_err(|error| Error::Output(error.into()))?;
+        writeln!(self.out, "{}", visible(&json)).map_err(Error::Output)
+    }
+
+    /// A line for people; not with `--json`.
+    pub(crate) fn say(&mut self, text: &str) -> Result<()> {
+        writeln!(self.out, "{text}").map_err(Error::Output)
+    }
+
+    /// Whether the person at the terminal agrees. Without a terminal only `--yes` will do.
+    pub(crate) fn confirm(&mut self, yes: bool, question: &str, default: bool) -> Result<bool> {
+        if yes {
+            return Ok(true);
+        }
+        if !io::stdin().is_terminal() {
+            let problem = format!("{question} There is no terminal to ask; say so with --yes");
+            return Err(Error::Usage(problem));
+        }
+        self.out.flush().map_err(Error::Output)?;
+        let choice = if default { "[Y/n]" } else { "[y/N]" };
+        let _ = write!(self.errors, "{question} {choice} ");
+        let _ = self.errors.flush();
+        let mut answer = String::new();
+        io::stdin().read_line(&mut answer).map_err(Error::Input)?;
+        Ok(match answer.trim().to_lowercase().as_str() {
+            "" => default,
+            "y" | "yes" => true,
+            _ => false,
+        })
     }
 
     /// Works on the argument or, where there is none, on every line of standard input. A bad line
@@ -88,6 +145,7 @@ impl Session {
         let _ = writeln!(self.errors, "{ERROR}error:{ERROR:#} {line}{error}");
     }
 
+    /// A line on standard error that is no error.
     pub(crate) fn note(&mut self, text: &str) {
         let _ = writeln!(self.errors, "{text}");
     }

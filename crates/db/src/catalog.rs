@@ -14,6 +14,7 @@ use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::index::{IndexState, IndexStatus};
 use crate::record::{self, CatalogKind, LOOSE, PLACE, catalog_id, catalog_key, catalog_range};
+use crate::row::Name;
 use crate::schema::{Family, Placement, TableSchema};
 use crate::value::ColumnType;
 
@@ -35,10 +36,35 @@ pub(crate) struct TableState {
     shards: u16,
     /// With a fast hash: every write looks up all of its columns.
     columns: HashMap<Arc<str>, DeclaredColumn, foldhash::fast::RandomState>,
-    /// The names of the columns, by family and id.
-    names: Vec<Vec<Arc<str>>>,
+    pub(crate) names: Arc<Names>,
     pub(crate) activity: Arc<Activity>,
     pub(crate) indexes: Vec<IndexState>,
+}
+
+/// The names of the declared columns, by family and id.
+#[derive(Debug)]
+pub(crate) struct Names(Vec<Vec<Arc<str>>>);
+
+impl Names {
+    /// The name of a column of a family.
+    #[inline]
+    pub(crate) fn get(&self, family: u16, id: u32) -> Option<&Arc<str>> {
+        self.of(family).get((id as usize).checked_sub(1)?)
+    }
+
+    /// The names of a family's columns, by their ids less one.
+    pub(crate) fn of(&self, family: u16) -> &[Arc<str>] {
+        let index = usize::from(family).checked_sub(1);
+        index.and_then(|index| self.0.get(index)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The name of a row's column; empty for one that was never declared, which no row has.
+    pub(crate) fn resolve<'n>(&'n self, name: &'n Name) -> &'n str {
+        match name {
+            Name::Declared { family, id } => self.get(*family, *id).map_or("", |name| name),
+            Name::Loose(name) => name,
+        }
+    }
 }
 
 /// Where a declared column is stored. Families and columns are counted from 1.
@@ -190,7 +216,7 @@ impl TableState {
             sort_key,
             shards,
             columns,
-            names,
+            names: Arc::new(Names(names)),
             activity,
             indexes: Vec::new(),
         };
@@ -220,15 +246,8 @@ impl TableState {
 
     /// The name of a column of a family.
     pub(crate) fn column_name(&self, family: u16, id: u32) -> Result<&Arc<str>> {
-        let index = (id as usize).checked_sub(1);
-        let name = index.and_then(|index| self.names(family).get(index));
+        let name = self.names.get(family, id);
         name.ok_or_else(|| self.corrupt(format!("a column {id} that was never declared")))
-    }
-
-    /// The names of a family's columns, by their ids less one.
-    pub(crate) fn names(&self, family: u16) -> &[Arc<str>] {
-        let index = usize::from(family).checked_sub(1);
-        index.and_then(|index| self.names.get(index)).map_or(&[], Vec::as_slice)
     }
 
     /// The numbers of the declared families.

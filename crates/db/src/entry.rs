@@ -2,7 +2,8 @@
 
 use crate::clock::Timestamp;
 use crate::schema::Lifetime;
-use crate::value::encode::{Problem, read_varint, skip, write_varint};
+use crate::value::Value;
+use crate::value::encode::{Problem, read_next, read_varint, skip, write_varint};
 
 /// Flags, and three times of eight bytes.
 pub(crate) const HEADER_BYTES: usize = 25;
@@ -106,11 +107,28 @@ impl<'b> Columns<'b> {
 
     #[inline]
     pub(crate) fn step(&mut self) -> Result<Option<(u32, &'b [u8])>, Problem> {
+        let Some(id) = self.step_id()? else { return Ok(None) };
+        Ok(Some((id, self.skip()?)))
+    }
+
+    /// The id of the next column. Its value must be read or skipped before the one after.
+    #[inline]
+    pub(crate) fn step_id(&mut self) -> Result<Option<u32>, Problem> {
         if self.rest.is_empty() {
             return Ok(None);
         }
         let id = u32::try_from(read_varint(&mut self.rest)?).map_err(|_| "a column beyond all")?;
-        Ok(Some((id, skip(&mut self.rest)?)))
+        Ok(Some(id))
+    }
+
+    #[inline]
+    pub(crate) fn skip(&mut self) -> Result<&'b [u8], Problem> {
+        skip(&mut self.rest)
+    }
+
+    #[inline]
+    pub(crate) fn read(&mut self) -> Result<Value, Problem> {
+        read_next(&mut self.rest)
     }
 }
 

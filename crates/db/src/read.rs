@@ -8,11 +8,11 @@ use stonecrop_store::{Direction, Read};
 use crate::catalog::{DeclaredColumn, Place, TableState, loose_prefix};
 use crate::clock::Timestamp;
 use crate::entry::{Columns, Header};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::key::RowKey;
 use crate::record::{LOOSE, entry_key, history_range, history_times};
 use crate::retention::is_droppable;
-use crate::row::{Cell, Row, Version};
+use crate::row::{Cell, Name, Row, Version};
 use crate::schema::History;
 use crate::value::{Value, encode};
 
@@ -34,7 +34,9 @@ impl Moment {
         self.as_of.unwrap_or(self.now)
     }
 
-    fn shows(self, header: &Header) -> bool {
+    /// Whether a family with this header can be seen.
+    #[inline]
+    pub(crate) fn shows(self, header: &Header) -> bool {
         match self.as_of {
             None => header.is_visible(self.now),
             Some(then) => {
@@ -196,6 +198,11 @@ impl Entries {
         Ok(())
     }
 
+    /// Takes an entry of a declared family in, of which is known that it can be seen.
+    pub(crate) fn push_seen(&mut self, family: u16, header: Header, value: Bytes) {
+        self.list.push(Entry { family, name: Bytes::new(), header, value });
+    }
+
     fn find_declared(
         &self,
         table: &TableState,
@@ -220,7 +227,7 @@ impl Entries {
     fn count_columns(&self, table: &TableState, selection: &Selection) -> usize {
         let of = |entry: &Entry| match entry.family {
             LOOSE => 1,
-            family if selection.all => table.names(family).len(),
+            family if selection.all => table.names.of(family).len(),
             family => selection.ids(family).map_or(0, <[u32]>::len),
         };
         self.list.iter().map(of).sum()
@@ -237,14 +244,12 @@ impl Entries {
         let corrupt = |problem| table.corrupt(problem);
         let mut columns = Vec::with_capacity(self.count_columns(table, selection));
         let at = moment.seen_at();
-        let cell = |header: &Header, value: &[u8]| {
-            Ok::<_, Error>(Cell {
-                value: encode::read(value).map_err(corrupt)?,
-                fresh: at < header.fresh_until,
-                written_at: header.written_at,
-                fresh_until: header.fresh_until,
-                gone_at: header.gone_at,
-            })
+        let cell = |header: &Header, value: Value| Cell {
+            value,
+            fresh: at < header.fresh_until,
+            written_at: header.written_at,
+            fresh_until: header.fresh_until,
+            gone_at: header.gone_at,
         };
         // Filters and scans take entries in as they need or meet them, not in the order of a row.
         if !self.list.is_sorted_by(|a, b| a.order() <= b.order()) {
@@ -256,27 +261,31 @@ impl Entries {
                 if !entry.name.is_empty() && selection.wants_name(&entry.name) {
                     let name = std::str::from_utf8(&entry.name)
                         .map_err(|_| corrupt("a column name that is not UTF-8"))?;
-                    columns.push((name.into(), cell(&entry.header, entry.columns())?));
+                    let value = encode::read(entry.columns()).map_err(corrupt)?;
+                    columns.push((Name::Loose(name.into()), cell(&entry.header, value)));
                 }
                 continue;
             }
             let Some(ids) = selection.ids(entry.family) else { continue };
+            let family = entry.family;
             let mut stored = Columns::new(entry.columns());
-            while let Some((id, value)) = stored.step().map_err(corrupt)? {
+            while let Some(id) = stored.step_id().map_err(corrupt)? {
                 if !selection.all {
                     if ids.last().is_none_or(|last| id > *last) {
                         break;
                     }
                     if !ids.contains(&id) {
+                        stored.skip().map_err(corrupt)?;
                         continue;
                     }
                 }
-                let name = table.column_name(entry.family, id)?;
-                columns.push((name.clone(), cell(&entry.header, value)?));
+                table.column_name(family, id)?;
+                let value = stored.read().map_err(corrupt)?;
+                columns.push((Name::Declared { family, id }, cell(&entry.header, value)));
             }
         }
         let key = RowKey::from(table.key_values(place)?).into_owned();
-        Ok(Row { key, columns })
+        Ok(Row { key, names: table.names.clone(), columns })
     }
 }
 
@@ -388,7 +397,7 @@ impl<'r> Loader<'r> {
     }
 
     /// The row, if it is there.
-    pub(crate) fn row(mut self, selection: &Selection) -> Result<Option<Row>> {
+    pub(crate) fn row(&mut self, selection: &Selection) -> Result<Option<Row>> {
         if !self.has_any(selection)? && !self.exists()? {
             return Ok(None);
         }
@@ -494,7 +503,7 @@ impl<'r> Loader<'r> {
             let (header, value) = version?;
             if header.written_at <= then {
                 if header.is_visible(then) {
-                    self.entries.list.push(Entry { family, name: Bytes::new(), header, value });
+                    self.entries.push_seen(family, header, value);
                 }
                 break;
             }

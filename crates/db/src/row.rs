@@ -1,7 +1,9 @@
 //! Rows as readers get them.
 
+use std::fmt;
 use std::sync::Arc;
 
+use crate::catalog::Names;
 use crate::clock::Timestamp;
 use crate::key::RowKey;
 use crate::value::Value;
@@ -17,10 +19,23 @@ use crate::value::Value;
 /// assert!(row.cell("name").is_some_and(|cell| cell.fresh));
 /// # Ok::<(), stonecrop::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub struct Row {
     pub(crate) key: RowKey<'static>,
-    pub(crate) columns: Vec<(Arc<str>, Cell)>,
+    /// One list for all rows of the table, so that a row does not share every name by itself.
+    pub(crate) names: Arc<Names>,
+    pub(crate) columns: Vec<(Name, Cell)>,
+}
+
+/// The name of a row's column.
+#[derive(Clone)]
+pub(crate) enum Name {
+    /// It is in the list.
+    Declared {
+        family: u16,
+        id: u32,
+    },
+    Loose(Arc<str>),
 }
 
 /// The value of a column in a row, and how old it is.
@@ -90,7 +105,7 @@ impl Row {
     /// # Ok::<(), stonecrop::Error>(())
     /// ```
     pub fn cell(&self, column: &str) -> Option<&Cell> {
-        self.columns.iter().find(|(name, _)| **name == *column).map(|(_, cell)| cell)
+        self.columns().find(|(name, _)| *name == column).map(|(_, cell)| cell)
     }
 
     /// All columns: those of declared families in the order of their declaration, then the others
@@ -105,7 +120,20 @@ impl Row {
     /// # Ok::<(), stonecrop::Error>(())
     /// ```
     pub fn columns(&self) -> impl Iterator<Item = (&str, &Cell)> {
-        self.columns.iter().map(|(name, cell)| (&**name, cell))
+        self.columns.iter().map(|(name, cell)| (self.names.resolve(name), cell))
+    }
+}
+
+impl PartialEq for Row {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key && self.columns().eq(other.columns())
+    }
+}
+
+impl fmt::Debug for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let columns: Vec<_> = self.columns().collect();
+        f.debug_struct("Row").field("key", &self.key).field("columns", &columns).finish()
     }
 }
 

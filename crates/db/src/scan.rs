@@ -13,7 +13,7 @@ use crate::key::RowKey;
 use crate::read::{Moment, Selection};
 use crate::row::Row;
 use crate::schema::Placement;
-use crate::walk::{Walk, families_for};
+use crate::walk::{View, Walk, families_for};
 
 /// Which rows are wanted, in which order, and how much of them.
 ///
@@ -287,22 +287,23 @@ impl Rows {
         if self.left == 0 {
             return Ok(None);
         }
-        let (table, source, filter) = (&*self.table, &*self.source, self.filter.as_ref());
-        while let Some(place) = self.walk.next(table, source, self.moment, filter, || Ok(()))? {
+        let view = View { table: &self.table, source: &*self.source, moment: self.moment };
+        let filter = self.filter.as_ref();
+        while let Some(place) = self.walk.next(view, filter, None, || Ok(()))? {
             let known = self.walk.passes(filter);
-            let mut row = self.walk.row(table, source, self.moment, &place);
+            let mut row = self.walk.row(view, &place);
             let passes = match filter {
                 Some(filter) if !known => filter.holds(&mut row)?,
                 _ => true,
             };
-            if passes {
-                let row = row.row(&self.selection)?;
-                self.left -= 1;
-                self.last = Some(place);
-                return Ok(row);
-            }
+            let found = if passes { row.row(&self.selection)? } else { None };
             let entries = row.into_entries();
             self.walk.take_back(entries);
+            if found.is_some() {
+                self.left -= 1;
+                self.last = Some(place);
+                return Ok(found);
+            }
         }
         self.exhausted = true;
         Ok(None)

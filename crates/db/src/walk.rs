@@ -28,6 +28,14 @@ pub(crate) fn families_for(table: &TableState, filter: Option<&Compiled>) -> Vec
     families.into_iter().filter(|family| *family != LOOSE || table.is_loose()).collect()
 }
 
+/// A table at one moment.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'v> {
+    pub(crate) table: &'v TableState,
+    pub(crate) source: &'v dyn Read,
+    pub(crate) moment: Moment,
+}
+
 /// A way through a table.
 pub(crate) struct Walk {
     families: Vec<u16>,
@@ -40,7 +48,13 @@ pub(crate) struct Walk {
     entries: Entries,
     /// Whether the filter is known to be true of the present row.
     passed: bool,
+    /// How many rows the gate has turned away.
+    turned_away: u64,
 }
+
+/// Whether anything may come of a row that the filter seems to let through, by the columns of its
+/// entry in a declared family. It is asked only where such an entry is all that was read of the row.
+pub(crate) type Gate<'g> = dyn Fn(u16, Columns<'_>) -> Result<bool, Problem> + 'g;
 
 impl Walk {
     /// Over stretches of places, in the order of the walk.
@@ -51,17 +65,16 @@ impl Walk {
     ) -> Self {
         stretches.reverse();
         let (streams, entries) = (Vec::new(), Entries::default());
-        Walk { families, direction, stretches, streams, entries, passed: false }
+        Walk { families, direction, stretches, streams, entries, passed: false, turned_away: 0 }
     }
 
-    /// The next row of which anything can be seen, unless the filter lets it not through at a first
-    /// look. `check` is called for every entry that is passed over.
+    /// The next row of which anything can be seen, unless the filter or the gate lets it not through
+    /// at a first look. `check` is called for every entry that is passed over.
     pub(crate) fn next(
         &mut self,
-        table: &TableState,
-        source: &dyn Read,
-        moment: Moment,
+        View { table, source, moment }: View<'_>,
         filter: Option<&Compiled>,
+        gate: Option<&Gate<'_>>,
         mut check: impl FnMut() -> Result<()>,
     ) -> Result<Option<Place>> {
         self.passed = false;
@@ -69,7 +82,7 @@ impl Walk {
             self.entries.clear();
             let place = match self.streams.as_slice() {
                 [stream] if stream.is_simple() => {
-                    self.next_of_one(table, moment, filter, &mut check)?
+                    self.next_of_one(table, moment, filter, gate, &mut check)?
                 }
                 _ => self.next_of_many(table, moment)?,
             };
@@ -118,22 +131,36 @@ impl Walk {
         table: &TableState,
         moment: Moment,
         filter: Option<&Compiled>,
+        gate: Option<&Gate<'_>>,
         check: &mut impl FnMut() -> Result<()>,
     ) -> Result<Option<Bytes>> {
         let Some(stream) = self.streams.first_mut() else { return Ok(None) };
-        let sieve = filter.and_then(|filter| Sieve::new(filter, stream.family));
-        let seen_at = moment.seen_at();
+        let corrupt = |problem| table.corrupt(problem);
+        let family = stream.family;
+        let sieve = filter.and_then(|filter| Sieve::new(filter, family));
         for entry in &mut stream.scan {
             let (key, value) = entry?;
-            if let Some(sieve) = &sieve {
-                let passes = sieve.passes(&value, seen_at);
-                if !passes.map_err(|problem| table.corrupt(problem))? {
-                    check()?;
-                    continue;
-                }
+            let (header, columns) = Header::read(&value).map_err(corrupt)?;
+            let columns = Columns::new(columns);
+            if !moment.shows(&header) {
+                check()?;
+                continue;
+            }
+            if let Some(sieve) = &sieve
+                && !sieve.passes(&header, columns.clone(), moment.seen_at()).map_err(corrupt)?
+            {
+                check()?;
+                continue;
+            }
+            if let Some(gate) = gate
+                && !gate(family, columns).map_err(corrupt)?
+            {
+                self.turned_away += 1;
+                check()?;
+                continue;
             }
             let place = place_of(key, table)?;
-            self.entries.push(table, stream.family, Bytes::new(), value, moment)?;
+            self.entries.push_seen(family, header, value);
             self.passed = sieve.is_some_and(|sieve| sieve.is_all);
             return Ok(Some(place));
         }
@@ -159,6 +186,11 @@ impl Walk {
         }
     }
 
+    /// How many rows the gate has turned away since this was asked.
+    pub(crate) fn take_turned_away(&mut self) -> u64 {
+        std::mem::take(&mut self.turned_away)
+    }
+
     /// Whether the filter is true of the row that was just met, of which this is known already.
     pub(crate) fn passes(&self, filter: Option<&Compiled>) -> bool {
         filter.is_none() || self.passed
@@ -167,9 +199,7 @@ impl Walk {
     /// The row that was just met, with what was read of it.
     pub(crate) fn row<'r>(
         &'r mut self,
-        table: &'r TableState,
-        source: &'r dyn Read,
-        moment: Moment,
+        View { table, source, moment }: View<'r>,
         place: &'r Place,
     ) -> Loader<'r> {
         if moment.as_of.is_some() {
@@ -205,10 +235,14 @@ impl<'f> Sieve<'f> {
         }
     }
 
-    fn passes(&self, entry: &[u8], seen_at: Timestamp) -> Result<bool, Problem> {
-        let (header, columns) = Header::read(entry)?;
-        let Some(stored) = Columns::new(columns).find(self.column)? else { return Ok(false) };
-        self.test.holds(&Stored::new(&header, stored), seen_at)
+    fn passes(
+        &self,
+        header: &Header,
+        columns: Columns<'_>,
+        seen_at: Timestamp,
+    ) -> Result<bool, Problem> {
+        let Some(stored) = columns.find(self.column)? else { return Ok(false) };
+        self.test.holds(&Stored::new(header, stored), seen_at)
     }
 }
 

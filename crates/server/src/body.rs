@@ -39,7 +39,8 @@ impl<T: DeserializeOwned + Default> FromRequest<App> for OptionalJson<T> {
 
     async fn from_request(request: Request, app: &App) -> Result<Self> {
         if request.headers().contains_key(CONTENT_TYPE) {
-            return Json::from_request(request, app).await.map(|Json(body)| OptionalJson(body));
+            let Json(body) = Json::<Option<T>>::from_request(request, app).await?;
+            return Ok(OptionalJson(body.unwrap_or_default()));
         }
         match read(app, request.into_body()).await?.is_empty() {
             true => Ok(OptionalJson(T::default())),

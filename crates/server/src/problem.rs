@@ -70,6 +70,7 @@ kinds! {
     BAD_INDEX BAD_REQUEST "bad-index" "An index can't be like this" "";
     BAD_QUERY BAD_REQUEST "bad-query" "The query can't be answered" "";
     BAD_CURSOR BAD_REQUEST "bad-cursor" "The cursor can't be used" "begin again without a cursor";
+    TOO_MANY BAD_REQUEST "too-many" "Too many at a time" "send them in parts";
     NO_TABLE NOT_FOUND "no-table" "No such table" "GET /v1/tables lists the tables";
     NO_ROW NOT_FOUND "no-row" "No such row" "";
     NO_INDEX NOT_FOUND "no-index" "No such index" "GET /v1/tables/{table} lists its indexes";

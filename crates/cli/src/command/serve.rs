@@ -106,6 +106,7 @@ pub(super) fn listen(
     session: &mut Session,
 ) -> Result<()> {
     start_log(listening.log);
+    allow_many_files();
     let tokens = listening.token_file.as_deref().map(Tokens::read).transpose();
     let tls = match (&listening.tls_certificate, &listening.tls_key) {
         (Some(certificate), Some(key)) => Some(Tls::read(certificate, key)),
@@ -156,6 +157,18 @@ fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
         #[cfg(not(unix))]
         let _ = tokio::signal::ctrl_c().await;
     })
+}
+
+/// A connection is an open file, and so is each of the engine's: as many as the system lets us have.
+fn allow_many_files() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, getrlimit, setrlimit};
+        let mut files = getrlimit(Resource::Nofile);
+        files.current = files.maximum;
+        // With fewer it works too, for fewer clients.
+        let _ = setrlimit(Resource::Nofile, files);
+    }
 }
 
 fn start_log(log: Log) {

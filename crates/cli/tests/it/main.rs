@@ -8,13 +8,20 @@
     reason = "a test that panics has failed, which is what it is for"
 )]
 
+mod both;
 mod colour;
 mod convert;
 mod demo;
 mod explain;
+mod import;
+mod kill;
+mod pages;
 mod pipes;
 mod readme;
+mod rows;
+mod table;
 mod usage;
+mod world;
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -49,10 +56,10 @@ impl Run {
     }
 }
 
-/// The command, free of what the environment of the tests says about colours.
+/// The command, free of what the environment of the tests says.
 fn stonecrop(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_stonecrop"));
-    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "STONECROP_DATABASE"] {
         command.env_remove(variable);
     }
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

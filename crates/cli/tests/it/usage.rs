@@ -53,17 +53,23 @@ fn wrong_usage_ends_with_code_2() {
 
 #[test]
 fn every_level_has_help_with_examples() {
-    let levels: [&[&str]; 5] =
-        [&[], &["key"], &["key", "encode"], &["key", "decode"], &["key", "explain"]];
-    for level in levels {
+    let levels = "; key; key encode; key decode; key explain; table; table list; table show; \
+                  table create; table alter; table drop; table truncate; get; put; delete; query; \
+                  import; export; index; index list; index create; index wait; index drop; check; \
+                  compact; stats; bench; completions; man";
+    for level in levels.split(';') {
+        let level: Vec<&str> = level.split_whitespace().collect();
         for flag in ["-h", "--help"] {
-            let help = run(&[level, &[flag]].concat()).good();
+            let help = run(&[&level[..], &[flag]].concat()).good();
             assert!(help.contains("Examples:\n  "), "{level:?} {flag}: {help}");
             assert!(!help.contains('\x1b'), "{help:?}");
         }
     }
     let help = run(&["--help"]).good();
-    assert!(help.contains("2  wrong usage"), "{help}");
+    for code in ["1  bad data", "2  wrong usage", "3  not found", "4  a condition", "5  the server"]
+    {
+        assert!(help.contains(code), "{help}");
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Answering a query.
 
+use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use crate::catalog::{Slot, TableState};
 use crate::clock::Clock;
 use crate::condition::{Compiled, Condition};
 use crate::database::no_table;
+use crate::entry::Columns;
 use crate::error::{Error, Result};
 use crate::query::bounds::Parts;
 use crate::query::cursor::{Cursor, Position};
@@ -24,6 +26,8 @@ use crate::query::{Page, Query, Request, ResponseRow};
 use crate::read::{Loader, Moment, Selection, Source};
 use crate::row::Row;
 use crate::schema::Placement;
+use crate::value::encode::Problem;
+use crate::walk::Gate;
 
 /// How much memory rows that are sorted or returned may take.
 const MEMORY_BYTES: usize = 256 << 20;
@@ -41,6 +45,9 @@ pub(crate) struct Execution<'q> {
     ready: Vec<bool>,
     interrupt: Interrupt,
 }
+
+/// A [`Gate`] that knows what was made of the rows so far.
+type GateOf<A> = dyn Fn(&A, u16, Columns<'_>) -> Result<bool, Problem> + Sync;
 
 /// A row, and where it was found.
 struct Found {
@@ -112,7 +119,8 @@ impl<'q> Execution<'q> {
         budget: Option<u64>,
     ) -> Visitor<'v> {
         let interrupt = self.interrupt.clone();
-        Visitor { view: self.view(), filter, interrupt, among: None, candidates: 0, budget }
+        let (view, gate, among) = (self.view(), None, None);
+        Visitor { view, filter, interrupt, gate, among, candidates: 0, budget }
     }
 
     pub(super) fn statistics(&self) -> Statistics<'_> {
@@ -425,7 +433,9 @@ impl<'q> Execution<'q> {
         };
         let order = Directed { order: &self.order, backward: self.query.backward };
         let make = || Top::new(order, bound, want);
-        let (tops, candidates) = self.fold(&plan, make, |top, row| top.add(row))?;
+        let gate = |top: &Top<'_>, family, columns: Columns<'_>| top.may_add(family, columns);
+        let (tops, candidates) =
+            self.fold_gated(&plan, make, |top, row| top.add(row), Some(&gate))?;
         let mut rows = Vec::new();
         for top in tops {
             rows.extend(top.rows);
@@ -457,19 +467,34 @@ impl<'q> Execution<'q> {
         make: impl Fn() -> A + Sync,
         step: impl Fn(&mut A, &mut Loader<'_>) -> Result<()> + Sync,
     ) -> Result<(Vec<A>, u64)> {
+        self.fold_gated(plan, make, step, None)
+    }
+
+    /// The same without the rows that what was made so far has no use for.
+    fn fold_gated<A: Send>(
+        &self,
+        plan: &Plan,
+        make: impl Fn() -> A + Sync,
+        step: impl Fn(&mut A, &mut Loader<'_>) -> Result<()> + Sync,
+        gate: Option<&GateOf<A>>,
+    ) -> Result<(Vec<A>, u64)> {
         let (among, filter) = self.places(plan)?;
         let filter = filter.map(|filter| Compiled::new(filter, &self.table));
         let filter = filter.as_ref();
         let run = |segment: Option<(usize, usize)>| {
-            let mut made = make();
+            let made = RefCell::new(make());
+            let gate = gate
+                .map(|gate| |family, columns: Columns<'_>| gate(&made.borrow(), family, columns));
             let mut visitor = self.visitor(filter, None);
             visitor.among = among.as_ref();
+            visitor.gate = gate.as_ref().map(|gate| gate as &Gate<'_>);
             let route = Route { segment, ..Route::default() };
             visitor.visit(&plan.access, &route, &mut |row, _| {
-                step(&mut made, row)?;
+                step(&mut made.borrow_mut(), row)?;
                 Ok(ControlFlow::Continue(()))
             })?;
-            Ok((made, visitor.candidates))
+            let candidates = visitor.candidates;
+            Ok((made.into_inner(), candidates))
         };
         let hashed = self.table.schema.placement == Placement::Hash;
         let shared = matches!(plan.access, Access::Everything) && hashed && threads() > 1;
@@ -529,10 +554,25 @@ impl<'o> Top<'o> {
         Top { order, bound, want, rows: Vec::new(), settled: false, memory: Memory::default() }
     }
 
+    /// A row that `want` rows so far are before.
+    fn worst(&self) -> Option<&Sorted> {
+        let last = self.want?.checked_sub(1).filter(|_| self.settled)?;
+        self.rows.get(last)
+    }
+
+    /// Whether a row may be among the first, by the columns of one family.
+    fn may_add(&self, family: u16, columns: Columns<'_>) -> Result<bool, Problem> {
+        match self.worst() {
+            Some(worst) if !self.order.backward => {
+                Ok(!self.order.order.is_after_in(family, columns, worst)?)
+            }
+            _ => Ok(true),
+        }
+    }
+
     fn add(&mut self, row: &mut Loader<'_>) -> Result<()> {
         let want = self.want.unwrap_or(usize::MAX);
-        let last = want.checked_sub(1).filter(|_| self.settled);
-        let worst = last.and_then(|last| self.rows.get(last));
+        let worst = self.worst();
         if let Some(worst) = worst
             && !self.order.backward
             && self.order.order.is_after(row, worst)?

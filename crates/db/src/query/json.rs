@@ -303,8 +303,9 @@ impl ResponseRow {
             key => key,
         };
         let columns = row.columns.into_iter().map(|(name, cell)| {
+            let name = row.names.resolve(&name).to_owned();
             let clock = request.clocks.then(|| ResponseClock::new(table, &name, &cell));
-            (name.to_string(), ResponseCell { value: cell.value, fresh: cell.fresh, clock })
+            (name, ResponseCell { value: cell.value, fresh: cell.fresh, clock })
         });
         let mut columns: Vec<_> = columns.collect();
         if let Some(order) = &request.columns {

@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use crate::catalog::{Place, TableState};
 use crate::condition::find;
+use crate::entry::Columns;
 use crate::error::Result;
 use crate::path::Step;
 use crate::query::{Sort, SortDirection, SortNulls};
@@ -75,23 +76,26 @@ impl Order {
 
     /// Whether a row is certainly after another one, by a look at its first value alone.
     pub(super) fn is_after(&self, row: &mut Loader<'_>, bound: &Sorted) -> Result<bool> {
-        let (Some(field), Some(SortValue::Value(bound))) =
-            (self.fields.first(), bound.values.first())
-        else {
-            return Ok(false);
-        };
+        let Some(field) = self.fields.first() else { return Ok(false) };
         let table = row.table();
-        let corrupt = |problem: Problem| table.corrupt(problem);
         let Some(stored) = row.column(&field.source)? else { return Ok(false) };
-        let Some(value) = walk(stored.value, &field.steps).map_err(corrupt)? else {
-            return Ok(false);
+        field.is_after(stored.value, bound).map_err(|problem| table.corrupt(problem))
+    }
+
+    /// The same of a row of which the columns of one family are known.
+    pub(super) fn is_after_in(
+        &self,
+        family: u16,
+        columns: Columns<'_>,
+        bound: &Sorted,
+    ) -> Result<bool, Problem> {
+        let Some(field) = self.fields.first() else { return Ok(false) };
+        let id = match &field.source {
+            Source::Declared(column) if column.family == family => column.id,
+            _ => return Ok(false),
         };
-        let order = compare_encoded(value, bound).map_err(corrupt)?;
-        Ok(match order {
-            Some(Ordering::Less) => field.descending,
-            Some(Ordering::Greater) => !field.descending,
-            _ => false,
-        })
+        let Some(stored) = columns.find(id)? else { return Ok(false) };
+        field.is_after(stored, bound)
     }
 
     pub(super) fn compare(&self, a: &Sorted, b: &Sorted) -> Ordering {
@@ -116,6 +120,19 @@ impl Order {
             }
         }
         Ordering::Equal
+    }
+}
+
+impl OrderField {
+    /// Whether a stored column, by which the rows are sorted first, is certainly after a row's.
+    fn is_after(&self, stored: &[u8], bound: &Sorted) -> Result<bool, Problem> {
+        let Some(SortValue::Value(bound)) = bound.values.first() else { return Ok(false) };
+        let Some(value) = walk(stored, &self.steps)? else { return Ok(false) };
+        Ok(match compare_encoded(value, bound)? {
+            Some(Ordering::Less) => self.descending,
+            Some(Ordering::Greater) => !self.descending,
+            _ => false,
+        })
     }
 }
 

@@ -5,31 +5,24 @@ use std::ops::ControlFlow;
 
 use bytes::{Buf, Bytes};
 use stonecrop_keys::KeyRange as FieldRange;
-use stonecrop_store::{Direction, KeyRange, Read, Scan};
+use stonecrop_store::{Direction, KeyRange, Scan};
 
-use crate::catalog::{Place, TableState};
+use crate::catalog::Place;
 use crate::condition::Compiled;
 use crate::error::Result;
 use crate::index::{self, IndexState};
 use crate::query::interrupt::Interrupt;
 use crate::query::plan::Access;
-use crate::read::{Entries, Loader, Moment};
+use crate::read::{Entries, Loader};
 use crate::record::{LOOSE, PLACE, index_prefix};
-use crate::walk::{Walk, families_for};
+pub(super) use crate::walk::View;
+use crate::walk::{Gate, Walk, families_for};
 
 /// How many threads a scan of a whole table is shared among, at most.
 const MOST_THREADS: usize = 8;
 
 pub(super) fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST_THREADS))
-}
-
-/// A table at one moment.
-#[derive(Clone, Copy)]
-pub(super) struct View<'q> {
-    pub(super) table: &'q TableState,
-    pub(super) source: &'q dyn Read,
-    pub(super) moment: Moment,
 }
 
 /// Where to begin, and which way to go.
@@ -47,6 +40,7 @@ pub(super) struct Visitor<'q> {
     pub(super) view: View<'q>,
     pub(super) filter: Option<&'q Compiled>,
     pub(super) interrupt: Interrupt,
+    pub(super) gate: Option<&'q Gate<'q>>,
     /// Only rows in these places, if there are any.
     pub(super) among: Option<&'q Places>,
     /// How many candidates were looked at.
@@ -138,7 +132,7 @@ impl<'q> Visitor<'q> {
         route: &Route,
         visit: &mut Visit<'_>,
     ) -> Result<()> {
-        let View { table, source, moment } = self.view;
+        let view = self.view;
         if let Some(after) = &route.after {
             let rest = rest(after, route.backward, true);
             stretches.iter_mut().for_each(|(_, range)| {
@@ -150,17 +144,19 @@ impl<'q> Visitor<'q> {
         if route.backward {
             stretches.reverse();
         }
-        let mut walk = Walk::new(families_for(table, self.filter), stretches, direction);
-        let filter = self.filter;
-        while let Some(place) =
-            walk.next(table, source, moment, filter, || self.interrupt.check())?
-        {
+        let families = families_for(view.table, self.filter);
+        let mut walk = Walk::new(families, stretches, direction);
+        loop {
+            let next = walk.next(view, self.filter, self.gate, || self.interrupt.check())?;
+            self.candidates += walk.take_turned_away();
+            let Some(place) = next else { return Ok(()) };
             if self.next()?.is_break() {
                 return Ok(());
             }
-            let known = moment.as_of.is_none() && walk.passes(self.filter);
-            let mut row = walk.row(table, source, moment, &place);
-            let is_there = moment.as_of.is_none() || row.exists()?;
+            let is_now = view.moment.as_of.is_none();
+            let known = is_now && walk.passes(self.filter);
+            let mut row = walk.row(view, &place);
+            let is_there = is_now || row.exists()?;
             let passes = known || is_there && self.passes(&mut row)?;
             if passes && visit(&mut row, &place.bytes)?.is_break() {
                 return Ok(());
@@ -168,7 +164,6 @@ impl<'q> Visitor<'q> {
             let entries = row.into_entries();
             walk.take_back(entries);
         }
-        Ok(())
     }
 
     fn visit_index(

@@ -135,7 +135,17 @@ pub(crate) fn write_varint(mut value: u64, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
+#[inline]
 pub(crate) fn read_varint(bytes: &mut &[u8]) -> Result<u64, Problem> {
+    // Ids, lengths and small numbers: nearly all have one byte.
+    if let Some((byte @ ..0x80, rest)) = bytes.split_first() {
+        *bytes = rest;
+        return Ok(u64::from(*byte));
+    }
+    read_long_varint(bytes)
+}
+
+fn read_long_varint(bytes: &mut &[u8]) -> Result<u64, Problem> {
     let mut value = 0_u64;
     for shift in (0..64).step_by(7) {
         let byte = take_byte(bytes)?;
@@ -161,29 +171,34 @@ pub(super) fn unzigzag(value: u64) -> i64 {
 
 const SHORT: Problem = "it ends in the middle of a value";
 
+#[inline]
 pub(super) fn take_byte(bytes: &mut &[u8]) -> Result<u8, Problem> {
     let (first, rest) = bytes.split_first().ok_or(SHORT)?;
     *bytes = rest;
     Ok(*first)
 }
 
+#[inline]
 pub(crate) fn take<'b>(bytes: &mut &'b [u8], count: usize) -> Result<&'b [u8], Problem> {
     let (taken, rest) = bytes.split_at_checked(count).ok_or(SHORT)?;
     *bytes = rest;
     Ok(taken)
 }
 
+#[inline]
 pub(super) fn take_array<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N], Problem> {
     let (taken, rest) = bytes.split_first_chunk().ok_or(SHORT)?;
     *bytes = rest;
     Ok(*taken)
 }
 
+#[inline]
 pub(super) fn take_block<'b>(bytes: &mut &'b [u8]) -> Result<&'b [u8], Problem> {
     let length = usize::try_from(read_varint(bytes)?).map_err(|_| SHORT)?;
     take(bytes, length)
 }
 
+#[inline]
 fn take_text<'b>(bytes: &mut &'b [u8]) -> Result<&'b str, Problem> {
     std::str::from_utf8(take_block(bytes)?).map_err(|_| "text that is not UTF-8")
 }
@@ -197,6 +212,7 @@ fn take_number(bytes: &mut &[u8]) -> Result<Decimal, Problem> {
 }
 
 /// Takes the bytes of one value off the front, without looking into them.
+#[inline]
 pub(crate) fn skip<'b>(bytes: &mut &'b [u8]) -> Result<&'b [u8], Problem> {
     let start = *bytes;
     match take_byte(bytes)? {
@@ -223,8 +239,20 @@ pub(crate) fn skip<'b>(bytes: &mut &'b [u8]) -> Result<&'b [u8], Problem> {
 
 /// A value from all of its bytes.
 pub(crate) fn read(mut bytes: &[u8]) -> Result<Value, Problem> {
-    let value = read_at(&mut bytes, 0)?;
+    let value = read_next(&mut bytes)?;
     if bytes.is_empty() { Ok(value) } else { Err("more bytes after a value") }
+}
+
+/// Takes a value off the front.
+#[inline]
+pub(crate) fn read_next(bytes: &mut &[u8]) -> Result<Value, Problem> {
+    // Most are texts.
+    if let Some((&STRING, mut rest)) = bytes.split_first() {
+        let text = take_text(&mut rest)?.to_owned();
+        *bytes = rest;
+        return Ok(Value::String(text));
+    }
+    read_at(bytes, 0)
 }
 
 fn read_at(bytes: &mut &[u8], depth: usize) -> Result<Value, Problem> {

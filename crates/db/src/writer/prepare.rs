@@ -244,7 +244,7 @@ fn declared_content(
     columns: &[(DeclaredColumn, &str, &Change)],
     kind: WriteKind,
 ) -> Result<Content> {
-    let whole = kind == WriteKind::Replace || columns.len() == table.names(family).len();
+    let whole = kind == WriteKind::Replace || columns.len() == table.names.of(family).len();
     if whole && columns.iter().all(|(_, _, change)| matches!(change, Change::Set(_))) {
         // In a buffer with room to grow, then copied: entries are held in memory until they are
         // flushed, and should be no larger there than they are.

@@ -7,7 +7,7 @@ use stonecrop::keys::Schema;
 use crate::api::{EncodedKey, EncodedKeys, Keys};
 use crate::app::App;
 use crate::body::Json;
-use crate::problem::{BAD_SCHEMA, Problem, ProblemDocument, Result, TOO_LARGE};
+use crate::problem::{BAD_SCHEMA, Problem, ProblemDocument, Result, TOO_MANY};
 
 const MOST_ROWS: usize = 1_000;
 
@@ -20,7 +20,7 @@ pub(super) async fn encode(
 ) -> Result<Answer<EncodedKeys>> {
     if keys.rows.len() > MOST_ROWS {
         let problem = format!("there are {} rows, and the most is {MOST_ROWS}", keys.rows.len());
-        return Err(Problem::new(TOO_LARGE, problem).at("/rows"));
+        return Err(Problem::new(TOO_MANY, problem).at("/rows"));
     }
     let schema: Schema = keys
         .schema

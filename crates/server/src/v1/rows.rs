@@ -12,9 +12,7 @@ use crate::api::{
 };
 use crate::app::App;
 use crate::body::{Json, OptionalJson, Parameters};
-use crate::problem::{
-    BAD_JSON, BAD_PARAMETER, NO_ROW, Problem, ProblemDocument, Result, TOO_LARGE,
-};
+use crate::problem::{BAD_JSON, BAD_PARAMETER, NO_ROW, Problem, ProblemDocument, Result, TOO_MANY};
 
 /// How many rows a batch may have.
 const MOST_WRITES: usize = 10_000;
@@ -261,7 +259,7 @@ fn check_size(what: &'static str, count: usize, most: usize) -> Result<()> {
         return Ok(());
     }
     let problem = format!("there are {count} {what}, and the most is {most}");
-    Err(Problem::new(TOO_LARGE, problem).at(format!("/{what}")))
+    Err(Problem::new(TOO_MANY, problem).at(format!("/{what}")))
 }
 
 /// Writes rows of several tables, all or nothing.

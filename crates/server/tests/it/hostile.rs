@@ -177,6 +177,29 @@ async fn connections_beyond_the_limit_wait_for_a_place() {
 }
 
 #[tokio::test]
+async fn ten_thousand_connections_hold_up_nobody() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut files = getrlimit(Resource::Nofile);
+    files.current = files.maximum;
+    setrlimit(Resource::Nofile, files).unwrap();
+    // Both ends are in this process, among the other tests.
+    assert!(files.current.is_none_or(|most| most > 19_000), "ulimit -Hn: {:?}", files.current);
+    let limits = Limits { idle_time: Duration::from_secs(2), ..Limits::default() };
+    let server = start_with(Config { limits, ..Config::default() }).await;
+    let mut held = Vec::new();
+    for _ in 0..10_000 {
+        let connecting = TcpStream::connect(server.address);
+        // Those that there is no place for wait in the system's queue, which is short.
+        match tokio::time::timeout(Duration::from_secs(10), connecting).await {
+            Ok(stream) => held.push(stream.unwrap()),
+            Err(_) => break,
+        }
+    }
+    assert!(held.len() >= limits.connections, "only {} connections", held.len());
+    is_well(&server).await;
+}
+
+#[tokio::test]
 async fn requests_beyond_the_limit_are_told_to_come_again() {
     let limits =
         Limits { requests: 0, requests_wait: Duration::from_millis(50), ..Limits::default() };

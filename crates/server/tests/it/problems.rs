@@ -41,8 +41,10 @@ async fn what_is_not_there_is_a_problem_too() {
     assert_eq!(server.get("/v1/nothing").await.problem(404).0, "no-such-address");
     assert_eq!(server.get("/nothing").await.problem(404).0, "no-such-address");
     assert_eq!(server.get("/v1/query").await.problem(405).0, "method-not-allowed");
-    let get = server.get("/v1/tables/none/rows/1?colums=a").await;
-    assert!(matches!(get.problem(404).0.as_str(), "no-table"));
+    assert_eq!(server.get("/v1/tables/none/rows/1").await.problem(404).0, "no-table");
+    let (code, problem) = server.get("/v1/tables/none/rows/1?colums=a").await.problem(400);
+    assert_eq!(code, "bad-parameter");
+    assert!(problem["detail"].as_str().unwrap().contains("colums"));
 }
 
 #[tokio::test]

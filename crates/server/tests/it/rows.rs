@@ -116,7 +116,7 @@ async fn a_batch_is_all_or_nothing_and_names_the_bad_write() {
     assert_eq!(receipt["durability"], "sync");
     let many = (0..10_001).map(|n| json!({"key": n.to_string()})).collect::<Vec<_>>();
     let many = server.post("/v1/tables/accounts/rows", json!({"writes": many})).await;
-    assert_eq!(many.problem(413).0, "too-large");
+    assert_eq!(many.problem(400).0, "too-many");
 }
 
 #[tokio::test]

@@ -1,0 +1,124 @@
+//! Servers in processes of their own: ours, and the least that a server of this kind can do.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result};
+use clap::ValueEnum;
+use stonecrop::{ColumnType, Database, Durability, Family, Index, TableSchema, Write};
+use stonecrop_server::{Config, Server};
+use tokio::net::TcpListener;
+
+/// Which server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Kind {
+    Ours,
+    /// Answers everything with the bytes of a row, from axum and hyper alone.
+    Echo,
+}
+
+pub(crate) const OWNERS: u64 = 1_000;
+const BATCH: usize = 5_000;
+
+/// The key of a row.
+pub(crate) fn key(row: u64) -> String {
+    format!("acct_{row:07}")
+}
+
+/// Runs a server until it is killed, and tells its address.
+pub(crate) fn serve(kind: Kind, folder: &Path, rows: u64) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let address = listener.local_addr()?;
+        let tell = || writeln!(std::io::stdout(), "{address}");
+        match kind {
+            Kind::Ours => {
+                let database = filled(folder, rows)?;
+                tell()?;
+                let server = Server::new(database, Config::default());
+                server.serve(listener, None, std::future::pending()).await?;
+            }
+            Kind::Echo => {
+                tell()?;
+                axum::serve(listener, axum::Router::new().fallback(|| async { ANSWER })).await?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// As long as a row that our server tells.
+const ANSWER: ([(&str, &str); 1], &str) = (
+    [("content-type", "application/json")],
+    r#"{"row_key":"acct_0000007","columns":{"name":{"value":{"String":"Account 7"},"fresh":true,"family":"crm","written_at":"2026-11-16T07:52:29.499379Z","fresh_until":null,"gone_at":null},"owner":{"value":{"String":"owner 7"},"fresh":true,"family":"crm","written_at":"2026-11-16T07:52:29.499379Z","fresh_until":null,"gone_at":null},"score":{"value":{"Int":7},"fresh":true,"family":"scoring","written_at":"2026-11-16T07:52:29.499379Z","fresh_until":"2026-11-16T08:52:29.499379Z","gone_at":null}}}"#,
+);
+
+fn filled(folder: &Path, rows: u64) -> Result<Database> {
+    let database = Database::open(folder)?;
+    let crm =
+        Family::new("crm").typed("name", ColumnType::String).typed("owner", ColumnType::String);
+    let scoring = Family::new("scoring")
+        .typed("score", ColumnType::Int)
+        .ttl(std::time::Duration::from_secs(3600));
+    let schema = TableSchema::new("accounts", "id string", "")?
+        .family(crm)
+        .family(scoring)
+        .index(Index::new("by_owner", "owner string, score i64 desc")?);
+    let table = database.create_table(schema)?;
+    let mut writes = (0..rows).map(|row| {
+        Write::put(key(row))
+            .set("name", format!("Account {row}"))
+            .set("owner", format!("owner {}", row % OWNERS))
+            .set("score", (row * 7919 % 1_000) as i64)
+    });
+    let mut writes = writes.by_ref().peekable();
+    while writes.peek().is_some() {
+        table.write_with(writes.by_ref().take(BATCH), Durability::None)?;
+    }
+    database.sync()?;
+    database.compact()?;
+    Ok(database)
+}
+
+/// A server in a process of its own, which ends with this.
+pub(crate) struct Running {
+    child: Child,
+    pub(crate) address: SocketAddr,
+}
+
+impl Running {
+    pub(crate) fn start(kind: Kind, folder: &Path, rows: u64) -> Result<Self> {
+        let name = kind.to_possible_value().context("it has a name")?;
+        let mut child = Command::new(std::env::current_exe()?)
+            .args(["serve", name.get_name(), &rows.to_string()])
+            .arg(folder)
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let out = child.stdout.take().context("its output is a pipe")?;
+        let mut line = String::new();
+        BufReader::new(out).read_line(&mut line)?;
+        let address = line.trim().parse().context("the server did not start")?;
+        Ok(Running { child, address })
+    }
+
+    /// How much memory it takes, in MiB.
+    pub(crate) fn memory(&self) -> f64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()));
+        let status = status.unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib: f64 = line
+            .and_then(|line| line.trim().trim_end_matches(" kB").parse().ok())
+            .unwrap_or_default();
+        kib / 1024.0
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
