@@ -24,7 +24,7 @@ const views = {
   grid: ["#/accounts", async (page) => {
     await page.locator(".fresh-bar").first().waitFor({ state: "attached" });
   }],
-  stale: ["#/accounts?stale&sort=-mrr", async (page) => {
+  stale: ["#/accounts?stale&sort=-mrr&columns=id,mrr,seats,name,owner,stage,renews", async (page) => {
     await page.locator(".ag-cell.is-stale").first().waitFor();
   }],
   hover: ["#/accounts", async (page) => {

@@ -63,6 +63,7 @@ export class GridController {
   private countedOf: Blocks | null = null;
   private polling = false;
   private polls = 0;
+  private rows: number | undefined;
   private place: [number, number] = [-1, -1];
 
   constructor(
@@ -188,18 +189,36 @@ export class GridController {
   /** Counts the rows once for a view, after its first block is there. */
   private recount(): void {
     const source = this.source;
-    if (source === null || this.countedOf === source) return;
+    if (source === null || !source.answered || this.countedOf === source) return;
+    if (source.total !== undefined) return this.setCount(source, source.total);
+    const { sort: _, ...rows } = rowsOf(this.view, this.table);
+    if (Object.keys(rows).length === 1) {
+      // The server keeps count of whole tables.
+      if (this.rows !== undefined) this.setCount(source, this.rows);
+      return;
+    }
     this.countedOf = source;
-    count(rowsOf(this.view, this.table), source.signal)
-      .then((total) => {
-        if (source.closed) return;
-        source.counted(total);
-        this.api.setRowCount(total, true);
-        this.handlers.status({ count: total });
-      })
+    // What is stale is looked for among the columns that are shown.
+    count({ ...rows, columns: columnsOf(this.view, this.table) }, source.signal)
+      .then((total) => !source.closed && this.setCount(source, total))
       .catch((error: unknown) => {
         if (!source.closed) this.handlers.message(`Rows could not be counted: ${asProblem(error).message}`);
       });
+  }
+
+  private setCount(source: Blocks, total: number): void {
+    this.countedOf = source;
+    source.total = total;
+    this.api.setRowCount(total, true);
+    this.handlers.status({ count: total });
+  }
+
+  /** Tells how many rows the whole table has; if they are others than before, everything is asked again. */
+  setRows(rows: number): void {
+    const before = this.rows;
+    this.rows = rows;
+    if (before === undefined) this.recount();
+    else if (before !== rows) this.reload();
   }
 
   /** Asks for everything again, and stays where it is. */
@@ -296,6 +315,7 @@ export class GridController {
     if (first === this.place[0] && last === this.place[1]) return;
     this.place = [first, last];
     this.handlers.status({ first, last });
+    if (this.source?.seen(first, last)) this.api.refreshInfiniteCache();
   }
 
   private moved(): void {

@@ -44,8 +44,7 @@ export function rowsOf(view: View, table: Table): Pick<Request, "prefixes" | "fi
 /** The columns to ask for: those shown that are no fields of the key, or all. */
 export function columnsOf(view: View, table: Table): string[] | undefined {
   const key = new Set(table.key.map((field) => field.name));
-  const shown = view.columns?.filter((name) => !key.has(name));
-  return shown === undefined || shown.length === 0 ? undefined : shown;
+  return view.columns?.filter((name) => !key.has(name));
 }
 
 /** The request for the first rows of a view. */

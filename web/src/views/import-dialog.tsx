@@ -77,7 +77,7 @@ export function ImportDialog({ file: dropped, tables, current, mayCreate, onDone
         </label>
       )}
       {file !== null && (
-        <p><b>{file.name}</b> <span className="dim">{number(file.size)} bytes{head && ` · ${head.kind === "csv" ? "CSV" : "JSON lines"}`}</span></p>
+        <p className="import-file"><b>{file.name}</b> <span className="dim">{number(file.size)} bytes{head && ` · ${head.kind === "csv" ? "CSV" : "JSON lines"}`}</span></p>
       )}
       {wrong !== null && <p className="problem" role="alert">{wrong}</p>}
       {head !== null && progress === null && (

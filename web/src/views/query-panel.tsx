@@ -50,7 +50,7 @@ export function QueryPanel({ table, view, onClose }: Props) {
           className="code"
           aria-label="Request as JSON"
           spellCheck={false}
-          rows={Math.min(24, text.split("\n").length + 1)}
+          rows={Math.min(15, text.split("\n").length + 1)}
           value={text}
           onChange={(event) => setText(event.target.value)}
           onKeyDown={(event) => {

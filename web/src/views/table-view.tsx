@@ -68,11 +68,8 @@ export function TableView({ table, view, rows, writable, onImport }: Props) {
     if (grid !== null && wrong === null) grid.show(view, undeclared);
   }, [grid, view, undeclared, wrong]);
 
-  // Rows came or went: the view may have others now.
-  const counted = useRef(rows);
   useEffect(() => {
-    if (grid !== null && rows !== undefined && counted.current !== undefined && rows !== counted.current) grid.reload();
-    counted.current = rows;
+    if (grid !== null && rows !== undefined) grid.setRows(rows);
   }, [grid, rows]);
 
   useEffect(() => {

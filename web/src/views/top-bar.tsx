@@ -22,7 +22,7 @@ export function TopBar({ server, onMenu }: { server: Server; onMenu(): void }) {
       </a>
       <span className={`connection is-${connection}`} role="status">
         <span className="connection-dot" />
-        {location.host}
+        <span className="only-wide">{location.host}</span>
         <span className="connection-word">{WORDS[connection]}</span>
       </span>
       <span className="grow" />
