@@ -2,8 +2,8 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint unit docs fuzz fuzz-short fuzz-tools bench bench-short test-long \
-	model-long crash crash-tools fmt tools cargo
+.PHONY: help demo build web test lint unit docs api browser fuzz fuzz-short fuzz-tools bench \
+	bench-short test-long model-long crash crash-tools fmt tools cargo node browser-tools api-tools
 
 KEYS := -p stonecrop-keys
 # cargo-fuzz builds with a sanitizer, which the stable compiler allows only with this set.
@@ -15,14 +15,21 @@ CASES ?= 1000000
 SEQUENCES ?= 50000
 ROUNDS ?= 5000
 PASSES ?= 5
+EXAMPLES ?= 25
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-demo: cargo ## Build the binary and show the key explorer
-	cargo run --quiet --release -p stonecrop-cli -- key demo
+demo: build ## Build everything and serve a grid of made-up data that lives, on http://127.0.0.1:8321
+	target/release/stonecrop demo target/demo
 
-test: lint unit docs fuzz-short bench-short ## Set up and run everything that CI does
+build: web ## Build the binary, with the grid in it: target/release/stonecrop
+	cargo build --release -p stonecrop-cli
+
+web: cargo node ## Build the grid
+	cd web && npm ci --no-progress && npm run build
+
+test: web lint unit docs api browser fuzz-short bench-short ## Set up and run everything that CI does
 
 lint: cargo
 	cargo fmt --all --check
@@ -32,6 +39,15 @@ lint: cargo
 unit: crash-tools
 	cargo test --workspace --all-features
 	cargo test $(KEYS) --features json --test it collation
+
+# The server against its own description. The binary is the one that the tests were run with.
+api: unit api-tools
+	PATH="$$PWD/target/schemathesis/bin:$$PATH" tests/api/run.sh target/debug/stonecrop $(EXAMPLES)
+
+# The grid in a real browser; the screenshots are in tests/browser/screenshots.
+browser: unit browser-tools
+	cd web && npm test
+	cd tests/browser && npm ci --no-progress && STONECROP_BIN="$$PWD/../../target/debug/stonecrop" npm test
 
 # Warnings are errors, and so is a type, trait or function without an example (a lint that is not
 # stable yet); a test of stonecrop-keys looks at its methods.
@@ -81,6 +97,17 @@ cargo:
 	@command -v cargo >/dev/null || { echo "Rust is missing: install rustup, then run make again"; exit 1; }
 tools: cargo
 	@command -v python3 >/dev/null || { echo "installing python3 (apt)"; apt-get update -qq && apt-get install -y -qq python3; }
+
+node:
+	@command -v npm >/dev/null || { echo "installing nodejs and npm (apt)"; apt-get update -qq && apt-get install -y -qq nodejs npm; }
+
+browser-tools: node
+	@command -v chromium >/dev/null || { echo "installing chromium (apt)"; apt-get update -qq && apt-get install -y -qq chromium; }
+
+api-tools: tools
+	@command -v curl >/dev/null || { echo "installing curl (apt)"; apt-get update -qq && apt-get install -y -qq curl; }
+	@test -x target/schemathesis/bin/schemathesis || { echo "installing schemathesis (pip, in target/schemathesis)"; \
+		python3 -m venv target/schemathesis && target/schemathesis/bin/pip install --quiet schemathesis==4.32.5; }
 
 # strace stops the database at chosen calls.
 crash-tools: tools

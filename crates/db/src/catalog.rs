@@ -29,8 +29,8 @@ pub(crate) struct TableState {
     pub(crate) id: u32,
     /// Counts the changes of the definition.
     pub(crate) version: u32,
-    pub(crate) schema: TableSchema,
-    pub(crate) key: KeySchema,
+    pub(crate) schema: Arc<TableSchema>,
+    pub(crate) key: Arc<KeySchema>,
     partition_key: KeySchema,
     sort_key: Option<KeySchema>,
     shards: u16,
@@ -210,8 +210,8 @@ impl TableState {
         let mut state = TableState {
             id,
             version,
-            schema,
-            key,
+            schema: Arc::new(schema),
+            key: Arc::new(key),
             partition_key,
             sort_key,
             shards,
@@ -570,7 +570,7 @@ pub(crate) fn table_record(state: &TableState) -> Result<(Bytes, Bytes)> {
     let stored = StoredTable {
         version: state.version,
         loose: state.is_loose(),
-        schema: state.schema.clone(),
+        schema: (*state.schema).clone(),
     };
     let value = serde_json::to_vec(&stored).map_err(|error| corrupt(&error.to_string()))?;
     Ok((catalog_key(CatalogKind::Table, state.id), value.into()))

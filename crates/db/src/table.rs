@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use stonecrop_keys::Schema;
 use stonecrop_store::{Batch, Direction};
 
 use crate::anatomy::{Anatomy, anatomy};
@@ -85,8 +86,20 @@ impl Table {
     /// assert_eq!(people.schema()?.key()?.to_string(), "id u64");
     /// # Ok::<(), stonecrop::Error>(())
     /// ```
-    pub fn schema(&self) -> Result<TableSchema> {
+    pub fn schema(&self) -> Result<Arc<TableSchema>> {
         Ok(self.state()?.schema.clone())
+    }
+
+    /// The fields of the partition key and of the sort key, as one schema.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, TableSchema};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// assert_eq!(people.key_schema()?.to_string(), "id u64");
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn key_schema(&self) -> Result<Arc<Schema>> {
+        Ok(self.state()?.key.clone())
     }
 
     /// How often the table's definition was changed, and once for its making.
@@ -469,7 +482,7 @@ impl Table {
         self.inner.writer.exclusively(|| {
             let old = self.state()?;
             // The rows of the old id belong to no table any more.
-            let mut new = self.inner.new_table(old.schema.clone())?;
+            let mut new = self.inner.new_table((*old.schema).clone())?;
             new.version = old.version;
             self.inner.store_table(&Arc::new(new), Some(&old))?;
             Ok(())
@@ -546,7 +559,7 @@ impl Table {
     pub fn create_index(&self, index: Index) -> Result<()> {
         self.inner.writer.exclusively(|| {
             let old = self.state()?;
-            let schema = old.schema.clone().index(index);
+            let schema = (*old.schema).clone().index(index);
             let id = schema.next_index - 1;
             let status = old.activity.index_status(id);
             status.set(Some(Backfill::default()));
@@ -577,7 +590,7 @@ impl Table {
         self.inner.writer.exclusively(|| {
             let old = self.state()?;
             let id = old.index_by_name(name)?.id;
-            let mut schema = old.schema.clone();
+            let mut schema = (*old.schema).clone();
             schema.indexes.retain(|index| index.id != id);
             let (shards, activity) = (self.inner.store.shards(), old.activity.clone());
             let new = TableState::new(old.id, old.version + 1, schema, shards, activity)?;
@@ -636,7 +649,7 @@ impl Table {
     ) -> Result<()> {
         self.inner.writer.exclusively(|| {
             let old = self.state()?;
-            let mut schema = old.schema.clone();
+            let mut schema = (*old.schema).clone();
             change(&mut schema)?;
             let shards = self.inner.store.shards();
             let activity = old.activity.clone();

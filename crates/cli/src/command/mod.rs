@@ -17,6 +17,7 @@ mod query;
 mod serve;
 mod stats;
 mod table;
+mod token;
 
 use clap::Subcommand;
 
@@ -71,6 +72,7 @@ pub(crate) enum Command {
     Check(check::Arguments),
     Compact(compact::Arguments),
     Stats(stats::Arguments),
+    Token(token::Arguments),
     Bench(bench::Arguments),
     /// Encodes, decodes and explains keys
     #[command(subcommand)]
@@ -93,6 +95,7 @@ pub(crate) fn run(command: &Command, session: &mut Session) -> Result<()> {
         Command::Compact(arguments) => compact::run(arguments, session),
         Command::Stats(arguments) => stats::run(arguments, session),
         Command::Bench(arguments) => bench::run(arguments, session),
+        Command::Token(arguments) => token::run(arguments, session),
         Command::Serve(arguments) => serve::run(arguments, session),
         Command::Demo(arguments) => demo::run(arguments, session),
         Command::Key(command) => key::run(command, session),

@@ -23,7 +23,7 @@ const HELP: &str = concat!(
   stonecrop serve memory: --log json
 
 A token file has a token a line: its scope (read, write or admin), its SHA-256 in hex, and whose it
-is. \"stonecrop token write 'the importer'\" makes a token and its line."
+is. \"stonecrop token write importer --file tokens\" makes a token and adds its line."
 );
 
 /// Answers HTTP: the JSON API, the grid, metrics

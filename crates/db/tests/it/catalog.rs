@@ -21,7 +21,7 @@ fn create_simple(fixture: &Fixture) {
 fn a_definition_is_the_same_after_it_is_opened_again() {
     let fill = |fixture: &Fixture| drop(fixture.db.create_table(schema()).unwrap());
     in_every_state(fill, |fixture| {
-        assert_eq!(fixture.table().schema().unwrap(), schema());
+        assert_eq!(*fixture.table().schema().unwrap(), schema());
         assert_eq!(fixture.table().version().unwrap(), 1);
         assert_eq!(fixture.db.tables(), ["table"]);
     });

@@ -191,7 +191,7 @@ fn commit(
     durability: Durability,
     done: &mut Imported,
 ) -> Result<()> {
-    let schema = table.schema()?.key()?;
+    let schema = table.key_schema()?;
     let mut writes = Vec::with_capacity(lines.len());
     for (number, line) in &lines {
         match read_line(&schema, line) {
@@ -269,14 +269,14 @@ pub(super) async fn export(
 type Pieces = tokio::sync::mpsc::Sender<Result<Bytes, std::io::Error>>;
 
 fn send_rows(table: &Table, columns: Option<&str>, pieces: &Pieces) -> Result<()> {
-    let schema = table.schema()?;
+    let (schema, key_schema) = (table.schema()?, table.key_schema()?);
     let mut scan = Scan::all();
     if let Some(columns) = columns {
         scan = scan.columns(columns.split(',').map(str::trim).filter(|name| !name.is_empty()));
     }
     let mut piece = Vec::with_capacity(PIECE_BYTES + PIECE_BYTES / 4);
     for row in table.scan(scan)? {
-        let row = rows::response_row(&schema, row?, None)?;
+        let row = rows::response_row(&schema, &key_schema, row?, None)?;
         serde_json::to_writer(&mut piece, &row)
             .map_err(|error| Problem::new(crate::problem::INTERNAL, error.to_string()))?;
         piece.push(b'\n');

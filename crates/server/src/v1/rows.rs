@@ -40,7 +40,8 @@ pub(super) async fn get(
 ) -> Result<Answer<ResponseRow>> {
     let table = app.table(&table)?;
     let schema = table.schema()?;
-    let row_key = key::read_address(&schema.key()?, &key)?;
+    let key_schema = table.key_schema()?;
+    let row_key = key::read_address(&key_schema, &key)?;
     let names = reading.columns.as_deref().map(split_names);
     // One row is read here and now: that takes less time than to have another thread do it.
     let row = match (reading.as_of, &names) {
@@ -54,7 +55,7 @@ pub(super) async fn get(
         (None, None) => table.get(&row_key)?,
     };
     let row = row.ok_or_else(|| no_row(&table, &key))?;
-    Ok(Answer(response_row(&schema, row, names.as_deref())?))
+    Ok(Answer(response_row(&schema, &key_schema, row, names.as_deref())?))
 }
 
 fn no_row(table: &Table, key: &str) -> Problem {
@@ -68,10 +69,11 @@ fn split_names(names: &str) -> Vec<&str> {
 /// A row with the clocks of its values.
 pub(super) fn response_row(
     schema: &stonecrop::TableSchema,
+    key_schema: &stonecrop::keys::Schema,
     row: Row,
     names: Option<&[&str]>,
 ) -> Result<ResponseRow> {
-    let Key(row_key) = key::write(&schema.key()?, row.key())?;
+    let Key(row_key) = key::write(key_schema, row.key())?;
     let row_key = serde_json::from_str(row_key.get())
         .map_err(|error| Problem::new(BAD_JSON, error.to_string()))?;
     let family_of = |column: &str| {
@@ -139,7 +141,7 @@ async fn write_one(
 ) -> Result<Answer<Receipt>> {
     app.in_time(move |database| {
         let table = database.table(&table)?;
-        let schema = table.schema()?.key()?;
+        let schema = table.key_schema()?;
         let row_key = key::read_address(&schema, &key)?;
         let (write, durability) = change.of(key::write(&schema, &row_key)?, op);
         let receipt = table.write_with([db_write(write, row_key)?], durability.into());
@@ -214,7 +216,7 @@ pub(super) async fn batch(
     check_size("writes", batch.writes.len(), MOST_WRITES)?;
     app.in_time(move |database| {
         let table = database.table(&table)?;
-        let schema = table.schema()?.key()?;
+        let schema = table.key_schema()?;
         let mut writes = Vec::with_capacity(batch.writes.len());
         for (at, write) in batch.writes.into_iter().enumerate() {
             if write.table.as_ref().is_some_and(|name| name != table.name()) {
@@ -277,7 +279,7 @@ pub(super) async fn transaction(
         let mut writes = Vec::with_capacity(batch.writes.len());
         for (at, mut write) in batch.writes.into_iter().enumerate() {
             let table = in_write(at, table_of(database, write.table.take()))?;
-            let schema = table.schema()?.key()?;
+            let schema = table.key_schema()?;
             let write = in_write(at, row_write(&schema, write))?;
             writes.push((table, write));
         }
@@ -307,7 +309,7 @@ pub(super) async fn multi_get(
     app.in_time(move |database| {
         let table = database.table(&table)?;
         let schema = table.schema()?;
-        let key_schema = schema.key()?;
+        let key_schema = table.key_schema()?;
         let mut row_keys = Vec::with_capacity(keys.len());
         for (at, Key(json)) in keys.iter().enumerate() {
             let key = key::read(&key_schema, json.get());
@@ -316,9 +318,9 @@ pub(super) async fn multi_get(
         let names: Option<Vec<&str>> =
             columns.as_ref().map(|names| names.iter().map(String::as_str).collect());
         let found = table.multi_get(&row_keys, names.as_deref())?;
-        let rows = found
-            .into_iter()
-            .map(|row| row.map(|row| response_row(&schema, row, names.as_deref())).transpose());
+        let rows = found.into_iter().map(|row| {
+            row.map(|row| response_row(&schema, &key_schema, row, names.as_deref())).transpose()
+        });
         Ok(Answer(Rows { rows: rows.collect::<Result<_>>()? }))
     })
     .await
@@ -343,7 +345,7 @@ pub(super) async fn history(
 ) -> Result<Answer<Versions>> {
     app.in_time(move |database| {
         let table = database.table(&table)?;
-        let row_key = key::read_address(&table.schema()?.key()?, &key)?;
+        let row_key = key::read_address(&*table.key_schema()?, &key)?;
         let versions = table.versions(&row_key, &family)?.into_iter().map(|version| Version {
             written_at: Time(version.written_at),
             fresh_until: Time::unless_never(version.fresh_until),
@@ -368,7 +370,7 @@ pub(super) async fn anatomy(
 ) -> Result<Answer<Anatomy>> {
     app.in_time(move |database| {
         let table = database.table(&table)?;
-        let schema = table.schema()?.key()?;
+        let schema = table.key_schema()?;
         let row_key = key::read_address(&schema, &key)?;
         if table.get_columns(&row_key, [])?.is_none() {
             return Err(no_row(&table, &key));

@@ -15,41 +15,41 @@ use stonecrop_server::{Config, Server};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-pub struct Running {
-    pub address: SocketAddr,
-    pub clock: Arc<ManualClock>,
-    pub client: Client<HttpConnector, Body>,
-    pub headers: Vec<(&'static str, String)>,
+pub(crate) struct Running {
+    pub(crate) address: SocketAddr,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) client: Client<HttpConnector, Body>,
+    pub(crate) headers: Vec<(&'static str, String)>,
     stop: Option<oneshot::Sender<()>>,
     serving: Option<JoinHandle<()>>,
 }
 
-pub struct Answer {
-    pub status: StatusCode,
-    pub headers: HeaderMap,
-    pub bytes: Vec<u8>,
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Answer {
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.bytes)
             .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&self.bytes)))
     }
 
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8(self.bytes.clone()).unwrap()
     }
 
     /// The body of an answer that must have this status.
     #[track_caller]
-    pub fn expect(self, status: u16) -> Value {
+    pub(crate) fn expect(self, status: u16) -> Value {
         assert_eq!(self.status, status, "{}", self.text());
         if self.bytes.is_empty() { Value::Null } else { self.json() }
     }
 
     /// The code of a problem that must have this status.
     #[track_caller]
-    pub fn problem(self, status: u16) -> (String, Value) {
+    pub(crate) fn problem(self, status: u16) -> (String, Value) {
         let kind = self.headers.get("content-type").cloned();
         assert_eq!(kind.unwrap(), "application/problem+json");
         let problem = self.expect(status);
@@ -59,18 +59,18 @@ impl Answer {
     }
 }
 
-pub async fn start() -> Running {
+pub(crate) async fn start() -> Running {
     start_with(Config::default()).await
 }
 
-pub async fn start_with(config: Config) -> Running {
+pub(crate) async fn start_with(config: Config) -> Running {
     let clock = Arc::new(ManualClock::new(Timestamp::from_micros(1_800_000_000_000_000)));
     let options = Options::default().clock(clock.clone());
     let database = Database::open_with("memory:", options).unwrap();
     start_on(database, clock, config).await
 }
 
-pub async fn start_on(database: Database, clock: Arc<ManualClock>, config: Config) -> Running {
+pub(crate) async fn start_on(database: Database, clock: Arc<ManualClock>, config: Config) -> Running {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = oneshot::channel();
@@ -87,7 +87,7 @@ pub async fn start_on(database: Database, clock: Arc<ManualClock>, config: Confi
 }
 
 impl Running {
-    pub async fn send(&self, method: &str, path: &str, body: Option<Value>) -> Answer {
+    pub(crate) async fn send(&self, method: &str, path: &str, body: Option<Value>) -> Answer {
         let mut request =
             Request::builder().method(method).uri(format!("http://{}{path}", self.address));
         for (name, value) in &self.headers {
@@ -102,23 +102,23 @@ impl Running {
         self.request(request.unwrap()).await
     }
 
-    pub async fn request(&self, request: Request<Body>) -> Answer {
+    pub(crate) async fn request(&self, request: Request<Body>) -> Answer {
         let response = self.client.request(request).await.unwrap();
         let (status, headers) = (response.status(), response.headers().clone());
         let bytes = response.into_body().collect().await.unwrap().to_bytes().to_vec();
         Answer { status, headers, bytes }
     }
 
-    pub async fn get(&self, path: &str) -> Answer {
+    pub(crate) async fn get(&self, path: &str) -> Answer {
         self.send("GET", path, None).await
     }
 
-    pub async fn post(&self, path: &str, body: Value) -> Answer {
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Answer {
         self.send("POST", path, Some(body)).await
     }
 
     /// Two families, one of them fresh for a minute and with a history, and an index.
-    pub async fn make_accounts(&self) {
+    pub(crate) async fn make_accounts(&self) {
         let schema = json!({
             "name": "accounts",
             "partition_key": "id string",
@@ -132,7 +132,7 @@ impl Running {
         self.post("/v1/tables", schema).await.expect(201);
     }
 
-    pub async fn put_account(&self, key: &str, owner: &str, score: i64) {
+    pub(crate) async fn put_account(&self, key: &str, owner: &str, score: i64) {
         let set = json!({"name": {"String": format!("Account {key}")},
             "owner": {"String": owner}, "score": {"Int": score}});
         self.send("PATCH", &format!("/v1/tables/accounts/rows/{key}"), Some(json!({"set": set})))
@@ -140,7 +140,7 @@ impl Running {
             .expect(200);
     }
 
-    pub async fn stop(mut self) {
+    pub(crate) async fn stop(mut self) {
         let _ = self.stop.take().unwrap().send(());
         self.serving.take().unwrap().await.unwrap();
     }

@@ -13,6 +13,7 @@ mod harness;
 mod hostile;
 mod many;
 mod problems;
+mod protocols;
 mod queries;
 mod rows;
 mod stopping;

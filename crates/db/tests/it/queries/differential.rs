@@ -82,9 +82,11 @@ impl Check<'_> {
         let plans = explanation.plans.iter().map(|name| query.clone().plan(name.as_str()));
         for query in [query.clone()].into_iter().chain(plans) {
             EXECUTIONS.fetch_add(1, Relaxed);
-            let all = self.page(&query, parts, &sorted, None);
+            let all = self.page(&query, parts, &sorted, 0, None);
             let take = random.below(sorted.len() + 3);
-            self.page(&query.clone().take(take), parts, &sorted, Some(take));
+            self.page(&query.clone().take(take), parts, &sorted, 0, Some(take));
+            let skip = random.below(sorted.len() + 2);
+            self.page(&query.clone().skip(skip).take(take), parts, &sorted, skip, Some(take));
             if random.once_in(3) {
                 let keys: Vec<String> = all.iter().map(key_text).collect();
                 self.walk(&query, parts, &sorted, &keys, 1 + random.below(take + 3));
@@ -98,11 +100,13 @@ impl Check<'_> {
         query: &Query,
         parts: &RandomQuery,
         sorted: &[&Seen],
+        skip: usize,
         take: Option<usize>,
     ) -> Vec<Row> {
         let page = self.world.table.query(query);
         let page = page.unwrap_or_else(|error| panic!("{error}: {query:?}"));
-        let expected = &sorted[..take.unwrap_or(sorted.len()).min(sorted.len())];
+        let after = &sorted[skip.min(sorted.len())..];
+        let expected = &after[..take.unwrap_or(after.len()).min(after.len())];
         let found: Vec<String> = page.rows.iter().map(key_text).collect();
         if take.is_none() {
             let mut keys: Vec<String> = expected.iter().map(|row| row.key_text()).collect();
@@ -127,7 +131,8 @@ impl Check<'_> {
             assert!(order.is_eq(), "{is:?} where {should:?} should be: {query:?}");
             same_cells(row, known, parts, query);
         }
-        assert_eq!(page.next.is_some(), expected.len() < sorted.len() && !found.is_empty());
+        assert_eq!(page.next.is_some(), expected.len() < after.len() && !found.is_empty());
+        assert_eq!(page.previous.is_some(), skip > 0 && !found.is_empty());
         page.rows
     }
 

@@ -85,6 +85,24 @@ fn pages_go_back_to_where_they_came_from() {
 }
 
 #[test]
+fn rows_are_skipped_from_a_cursor_on_in_both_directions() {
+    let (_db, table) = numbers();
+    for plan in ["scan", "index by_n"] {
+        let query = by_n().plan(plan);
+        let all = table.query(&query.clone().take(30)).unwrap().rows;
+        let first = table.query(&query).unwrap();
+        let next = first.next.unwrap();
+        let further = table.query(&query.clone().after(next).skip(10)).unwrap();
+        assert_eq!(further.rows, all[17..24]);
+        let back = further.previous.unwrap();
+        let back = table.query(&query.clone().before(back).skip(3)).unwrap();
+        assert_eq!(back.rows, all[7..14]);
+        let beyond = table.query(&query.clone().skip(31)).unwrap();
+        assert!(beyond.rows.is_empty() && beyond.next.is_none());
+    }
+}
+
+#[test]
 fn a_cursor_of_another_query_is_refused() {
     let (_db, table) = numbers();
     let cursor = table.query(&by_n()).unwrap().next.unwrap();
