@@ -60,8 +60,8 @@ export function TableView({ table, view, rows, writable, onImport }: Props) {
       made.destroy();
       setGrid(null);
     };
-    // A table that was altered is another table to the grid.
-  }, [table, writable, openRow, setMessage]);
+    // A table that was altered is another table to the grid; one whose index grows is not.
+  }, [table.name, table.version, writable, openRow, setMessage]);
 
   const wrong = problemOfView(view, table);
   useEffect(() => {
