@@ -82,5 +82,5 @@ test("a chip says its filter in words", () => {
 
 test("a column is as wide as its name and most of its texts need", () => {
   const texts = [...Array.from({ length: 99 }, () => "0123456789"), "x".repeat(500)];
-  expect([widthFor("id", texts), widthFor("id", []), widthFor("a_rather_long_name", [])]).toEqual([96, 72, 182]);
+  expect([widthFor("id", texts), widthFor("id", []), widthFor("a_rather_long_name", [])]).toEqual([104, 76, 216]);
 });
