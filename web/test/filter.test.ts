@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type ColumnFilter, chipText, fromFilter, oneFilter, toFilter, typedFilter, typeOfKey } from "../src/model/filter";
+import { widthFor } from "../src/model/columns";
 import { accounts } from "./tables";
 
 describe("a column's filter becomes a condition", () => {
@@ -77,4 +78,9 @@ test("types of keys are known by their notation", () => {
 
 test("a chip says its filter in words", () => {
   expect(chipText({ column: "score", test: ">=", text: "10" })).toEqual({ name: "score", rest: "≥ 10" });
+});
+
+test("a column is as wide as its name and most of its texts need", () => {
+  const texts = [...Array.from({ length: 99 }, () => "0123456789"), "x".repeat(500)];
+  expect([widthFor("id", texts), widthFor("id", []), widthFor("a_rather_long_name", [])]).toEqual([104, 76, 216]);
 });

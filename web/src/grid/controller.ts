@@ -3,7 +3,9 @@ import {
   type CellFocusedEvent, type CellKeyDownEvent, type GridApi, createGrid,
 } from "ag-grid-community";
 import { type Cell, type Key, type Problem, type Row, type Table, asProblem, count } from "../api";
-import { keyId } from "../model/key";
+import { widthFor } from "../model/columns";
+import { keyId, keyPart, partText } from "../model/key";
+import { showText } from "../model/value";
 import { type View, columnsOf, rowsOf } from "../model/view";
 import { now } from "./clock";
 import { type ColumnContext, columnDefs } from "./columns";
@@ -62,6 +64,7 @@ export class GridController {
   private applying = false;
   private countedOf: Blocks | null = null;
   private polling = false;
+  private fitted = false;
   private polls = 0;
   private rows: number | undefined;
   private place: [number, number] = [-1, -1];
@@ -180,10 +183,23 @@ export class GridController {
   private loaded(rows: Row[]): void {
     this.handlers.problem(null);
     this.handlers.status({ loaded: true });
+    this.fit(rows);
     this.recount();
     const known = new Set(this.everyColumn());
     const found = new Set(rows.flatMap((row) => Object.keys(row.columns)).filter((name) => !known.has(name)));
     if (found.size > 0) this.handlers.discovered([...found].sort());
+  }
+
+  /** Makes columns as wide as the first rows need, those aside that the user made as wide as they are. */
+  private fit(rows: Row[]): void {
+    if (this.fitted || rows.length === 0) return;
+    this.fitted = true;
+    const chosen = widthsOf(this.table.name);
+    const key = this.table.key.map(({ name }) => name);
+    const state = (this.api.getColumns() ?? []).map((column) => column.getColId()).filter((name) => !(name in chosen));
+    const texts = (name: string) => rows.map((row) =>
+      key.includes(name) ? partText(keyPart(row.row_key, this.table.key, key.indexOf(name))) : showText(row.columns[name]?.value));
+    this.api.applyColumnState({ state: state.map((colId) => ({ colId, width: widthFor(colId, texts(colId)) })) });
   }
 
   /** Counts the rows once for a view, after its first block is there. */

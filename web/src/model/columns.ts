@@ -37,3 +37,14 @@ export function problemOfView(view: View, table: Table): string | null {
     return error instanceof Error ? error.message : String(error);
   }
 }
+
+// Pixels of a character; a name is bold, and has its type and its sort beside it.
+const CHARACTER = 8;
+const BOLD = 8.8;
+
+/** How wide a column is that fits its name and nearly all of its texts, within reason. */
+export function widthFor(name: string, texts: string[]): number {
+  const lengths = texts.map((text) => text.length).sort((a, b) => a - b);
+  const usual = lengths[Math.floor(lengths.length * 0.95)] ?? 0;
+  return Math.round(Math.max(72, Math.min(260, Math.max(usual * CHARACTER + 24, name.length * BOLD + 58))));
+}
