@@ -611,6 +611,9 @@ pub struct OfColumn {
     /// Only rows with something stale, or without.
     #[serde(default)]
     pub freshness: Option<FreshnessFilter>,
+    /// The columns that `freshness` is about; all declared ones without.
+    #[serde(default)]
+    pub columns: Option<Vec<String>>,
     /// How many values are told, of facets; 100 if not given.
     #[serde(default)]
     #[schema(maximum = 10_000)]

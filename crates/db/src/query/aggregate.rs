@@ -376,5 +376,5 @@ pub(crate) fn needing(query: &Query, column: Option<&Path>) -> Query {
     let names = |path: &Path| [Some(path.column().to_owned()), path.whole()];
     let columns = column.into_iter().flat_map(names).flatten().collect();
     let columns = Some(columns);
-    Query { columns, sort: Vec::new(), take: None, cursor: None, ..query.clone() }
+    Query { columns, sort: Vec::new(), skip: 0, take: None, cursor: None, ..query.clone() }
 }

@@ -116,6 +116,7 @@ async fn of_column<T: Send + 'static>(
         let request = Request {
             filter: question.filter,
             freshness: question.freshness,
+            columns: question.columns,
             ..Request::default()
         };
         answer(&table, &limit.query(request.of(&table)?), column)

@@ -70,7 +70,11 @@ pub(crate) async fn start_with(config: Config) -> Running {
     start_on(database, clock, config).await
 }
 
-pub(crate) async fn start_on(database: Database, clock: Arc<ManualClock>, config: Config) -> Running {
+pub(crate) async fn start_on(
+    database: Database,
+    clock: Arc<ManualClock>,
+    config: Config,
+) -> Running {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = oneshot::channel();
