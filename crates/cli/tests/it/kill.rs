@@ -122,6 +122,7 @@ fn nothing_acknowledged_is_lost_when_the_server_is_killed_under_load() {
             *values = vec![value.copied().unwrap_or(i64::MIN)];
         }
         if round == ROUNDS {
+            server.kill();
             break;
         }
         let clients: Vec<_> = (0..CLIENTS)
