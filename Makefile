@@ -26,8 +26,11 @@ demo: build ## Build everything and serve a grid of made-up data that lives, on 
 build: web ## Build the binary, with the grid in it: target/release/stonecrop
 	cargo build --release -p stonecrop-cli
 
+# Not npm ci: it insists on the packages of every platform, of which a registry may have only ours.
+NPM_INSTALL := npm install --no-save --no-audit --no-fund --no-progress
+
 web: cargo node ## Build the grid
-	cd web && npm ci --no-progress && npm run build
+	cd web && $(NPM_INSTALL) && npm run build
 
 test: web lint unit docs api browser fuzz-short bench-short ## Set up and run everything that CI does
 
@@ -47,7 +50,7 @@ api: unit api-tools
 # The grid in a real browser; the screenshots are in tests/browser/screenshots.
 browser: unit browser-tools
 	cd web && npm test
-	cd tests/browser && npm ci --no-progress && STONECROP_BIN="$$PWD/../../target/debug/stonecrop" npm test
+	cd tests/browser && $(NPM_INSTALL) && STONECROP_BIN="$$PWD/../../target/debug/stonecrop" npm test
 
 # Warnings are errors, and so is a type, trait or function without an example (a lint that is not
 # stable yet); a test of stonecrop-keys looks at its methods.
