@@ -308,22 +308,9 @@ pub struct TableFreshness {
     /// How many rows there are.
     pub rows: u64,
     /// Of each family, how many rows have it, fresh or stale, or don't.
-    pub families: Vec<FamilyFreshness>,
+    pub families: Vec<stonecrop::Freshness>,
     /// When they were counted.
     pub taken_at: Time,
-}
-
-/// How fresh a family is.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct FamilyFreshness {
-    /// The name of the family.
-    pub family: String,
-    /// How many rows have it, and it is fresh.
-    pub fresh: u64,
-    /// How many rows have it, and it is no longer fresh.
-    pub stale: u64,
-    /// How many rows do not have it.
-    pub missing: u64,
 }
 
 /// What a write does.
@@ -638,25 +625,6 @@ pub struct Facet {
     pub rows: u64,
 }
 
-/// What the values of a column come to.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Summary {
-    /// How many rows there are.
-    pub rows: u64,
-    /// In how many of them there is a value other than null.
-    pub values: u64,
-    /// The smallest value.
-    pub min: Option<Value>,
-    /// The largest value.
-    pub max: Option<Value>,
-    /// How many of the values are numbers.
-    pub numbers: u64,
-    /// What the numbers add up to.
-    pub sum: Option<Value>,
-    /// Their average.
-    pub average: Option<f64>,
-}
-
 /// Keys to be encoded.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -699,34 +667,6 @@ pub struct EncodedKey {
 pub struct Check {
     /// Whether to mend what is found.
     pub repair: bool,
-}
-
-/// What was found.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Checked {
-    /// How many entries were looked at: families of rows, their history, entries of indexes.
-    pub entries: u64,
-    /// What is wrong, the first 1,000 of it.
-    pub problems: Vec<Disagreement>,
-    /// How many problems there are in all.
-    pub found: u64,
-    /// How many of them were mended.
-    pub mended: u64,
-}
-
-/// Something that is stored and does not agree with the rest.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Disagreement {
-    /// The table, as far as it can be told.
-    pub table: String,
-    /// The index, if it is about one.
-    pub index: Option<String>,
-    /// What is wrong.
-    pub problem: String,
-    /// The stored key of the entry, in hexadecimal.
-    pub key: String,
-    /// Whether repair can mend it.
-    pub mendable: bool,
 }
 
 /// Figures about the server.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use stonecrop::{Cancel, Database, Query, Table};
 use tokio::sync::Semaphore;
 
-use crate::api::{FamilyFreshness, TableFreshness, Time};
+use crate::api::{TableFreshness, Time};
 use crate::config::Config;
 use crate::metrics::Metrics;
 use crate::problem::{BUSY, INTERNAL, INTERRUPTED, Problem, Result};
@@ -133,13 +133,7 @@ impl App {
                 Some(family) => family.fresh + family.stale + family.missing,
                 None => table.count(&limit.query(Query::new()))?,
             };
-            let families = families.into_iter().map(|family| FamilyFreshness {
-                family: family.family,
-                fresh: family.fresh,
-                stale: family.stale,
-                missing: family.missing,
-            });
-            Ok(TableFreshness { rows, families: families.collect(), taken_at: Time(now) })
+            Ok(TableFreshness { rows, families, taken_at: Time(now) })
         });
         let freshness = freshness.await?;
         let rest = (began.elapsed() * PART_OF_TIME).max(SHORTEST_REST);

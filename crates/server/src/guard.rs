@@ -1,6 +1,7 @@
 //! What every request goes through: an id, who may do what, a turn, and a line in the log.
 
-use std::sync::Arc;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, HOST, ORIGIN};
@@ -20,18 +21,24 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// How long an id of a client's own may be.
 const MOST_ID_BYTES: usize = 128;
 
-/// Gives the request an id, counts and logs it, and gives problems their body.
-pub(crate) async fn outermost(State(app): State<App>, request: Request, next: Next) -> Response {
+/// Routes that everybody may ask for, whatever else is asked for at the time.
+const OPEN: [&str; 3] = ["/v1/openapi.json", "/health/live", "/health/ready"];
+
+/// Gives the request an id, lets it through if it may, counts and logs it, and gives problems their
+/// body.
+pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
     let began = Stopwatch::start();
     let id = request_id(request.headers());
     let method = method_name(request.method());
-    let route: Arc<str> = match request.extensions().get::<MatchedPath>() {
-        Some(path) => path.as_str().into(),
-        None => "other".into(),
-    };
+    let route = request.extensions().get::<MatchedPath>().cloned();
     app.metrics.in_flight.inc();
-    let mut response = next.run(request).await;
+    let mut response = match &route {
+        Some(route) if !OPEN.contains(&route.as_str()) => guarded(&app, request, next).await,
+        // The files of the grid have no route.
+        _ => next.run(request).await,
+    };
     app.metrics.in_flight.dec();
+    let route = route.as_ref().map_or("other", MatchedPath::as_str);
     let problem = response.extensions_mut().remove::<Problem>();
     if let Some(problem) = &problem {
         let mut with_body = problem.with_body(id.to_str().ok());
@@ -42,17 +49,17 @@ pub(crate) async fn outermost(State(app): State<App>, request: Request, next: Ne
         response = with_body;
     }
     let (status, took) = (response.status().as_u16(), began.elapsed());
-    app.metrics.count(method, &route, status, took);
+    app.metrics.count(method, route, status, took);
     let id_text = id.to_str().unwrap_or_default();
     let micros = took.as_micros() as u64;
     match problem {
         Some(Problem { detail, kind, .. }) if status >= 500 => {
-            tracing::error!(id = id_text, method, %route, status, micros, code = kind.code, detail);
+            tracing::error!(id = id_text, method, route, status, micros, code = kind.code, detail);
         }
         Some(Problem { detail, kind, .. }) => {
-            tracing::info!(id = id_text, method, %route, status, micros, code = kind.code, detail);
+            tracing::info!(id = id_text, method, route, status, micros, code = kind.code, detail);
         }
-        None => tracing::info!(id = id_text, method, %route, status, micros),
+        None => tracing::info!(id = id_text, method, route, status, micros),
     }
     response.headers_mut().insert(REQUEST_ID, id);
     response
@@ -65,7 +72,11 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
         is_short && id.as_bytes().iter().all(|byte| byte.is_ascii_graphic())
     });
     given.cloned().unwrap_or_else(|| {
-        let id = uuid::Uuid::now_v7().simple().to_string();
+        // Two servers, or the same started twice, give different ones; asking the system for
+        // randomness for each would take as long as reading a row.
+        static START: LazyLock<u64> = LazyLock::new(|| uuid::Uuid::now_v7().as_u64_pair().0);
+        static COUNT: AtomicU64 = AtomicU64::new(1);
+        let id = format!("{:016x}{:016x}", *START, COUNT.fetch_add(1, Ordering::Relaxed));
         HeaderValue::from_str(&id).unwrap_or_else(|_| HeaderValue::from_static("-"))
     })
 }
@@ -85,8 +96,8 @@ fn method_name(method: &Method) -> &'static str {
 }
 
 /// Lets those through who may do what they ask for, when it is their turn.
-pub(crate) async fn inner(State(app): State<App>, mut request: Request, next: Next) -> Response {
-    let scope = match allowed(&app, &request) {
+async fn guarded(app: &App, mut request: Request, next: Next) -> Response {
+    let scope = match allowed(app, &request) {
         Ok(scope) => scope,
         Err(problem) => return problem.into_response(),
     };

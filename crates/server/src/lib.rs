@@ -85,17 +85,15 @@ impl Server {
         let (routes, document) = v1::routes();
         let document = serde_json::to_string(&document).unwrap_or_default();
         let document = move || async move { ([(CONTENT_TYPE, "application/json")], document) };
-        let guarded = routes
+        routes
             .route("/metrics", get(metrics))
-            .method_not_allowed_fallback(no_method)
-            .layer(middleware::from_fn_with_state(self.app.clone(), guard::inner));
-        guarded
             .route("/v1/openapi.json", get(document))
             .route("/health/live", get(|| async { "alive\n" }))
             .route("/health/ready", get(ready))
+            .method_not_allowed_fallback(no_method)
             .fallback(page::serve)
             .layer(CatchPanicLayer::custom(panicked))
-            .layer(middleware::from_fn_with_state(self.app.clone(), guard::outermost))
+            .layer(middleware::from_fn_with_state(self.app.clone(), guard::guard))
             .layer(CompressionLayer::new().gzip(true).zstd(true))
             .with_state(self.app.clone())
     }

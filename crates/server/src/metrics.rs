@@ -68,16 +68,11 @@ impl Metrics {
         }
     }
 
-    pub(crate) fn count(
-        &self,
-        method: &'static str,
-        route: &Arc<str>,
-        status: u16,
-        took: Duration,
-    ) {
+    pub(crate) fn count(&self, method: &'static str, route: &str, status: u16, took: Duration) {
+        let route: Arc<str> = route.into();
         let answer = Answer { method, route: route.clone(), status };
         self.answers.get_or_create(&answer).inc();
-        let route = Route { method, route: route.clone() };
+        let route = Route { method, route };
         self.seconds.get_or_create(&route).observe(took.as_secs_f64());
     }
 

@@ -1,7 +1,8 @@
 //! `stonecrop check`: whether indexes and rows agree.
 
 use clap::Args;
-use stonecrop_server::api::{Check, Checked, Disagreement};
+use stonecrop::{Disagreement, Report};
+use stonecrop_server::api::Check;
 
 use crate::command::heading;
 use crate::error::Result;
@@ -35,7 +36,7 @@ const HELP: &str = concat!(
 
 pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
     let client = session.open()?;
-    let report: Checked = client.post("/v1/check", &Check { repair: arguments.repair })?;
+    let report: Report = client.post("/v1/check", &Check { repair: arguments.repair })?;
     client.close()?;
     if report.mended < report.found {
         session.mark_bad();
@@ -50,7 +51,7 @@ pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
         };
         session.say(&visible(&format!("{place}: {problem} (stored key {key})")))?;
     }
-    let Checked { entries, found, mended, .. } = report;
+    let Report { entries, found, mended, .. } = report;
     session.say(&match (found, arguments.repair) {
         (0, _) => format!("{entries} entries were looked at: all agrees"),
         (_, true) => format!("{entries} entries were looked at: {mended} of {found} were mended"),

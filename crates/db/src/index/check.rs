@@ -26,7 +26,8 @@ const NAMED: usize = 1000;
 /// assert!(report.is_clean());
 /// # Ok::<(), stonecrop::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct Report {
     /// How many entries were looked at: families of rows, their history, entries of indexes.
@@ -66,7 +67,8 @@ impl Report {
 /// }
 /// # Ok::<(), stonecrop::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct Disagreement {
     /// The table, as far as it can be told.

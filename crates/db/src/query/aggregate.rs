@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use bytes::Bytes;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use stonecrop_keys::Type;
 
 use crate::condition::{Condition, find};
@@ -62,7 +62,8 @@ pub struct Facets {
 /// assert_eq!(summary.average, Some(2.5));
 /// # Ok::<(), stonecrop::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct Summary {
     /// How many rows there are.
@@ -95,7 +96,8 @@ pub struct Summary {
 /// assert_eq!((freshness[0].fresh, freshness[0].stale, freshness[0].missing), (1, 0, 1));
 /// # Ok::<(), stonecrop::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct Freshness {
     /// The name of the family.

@@ -138,7 +138,10 @@ fn a_family_that_grows_beyond_16_mib_is_refused() {
                 Write::put(("bad", 1)).append("list", many(1)),
             ])
         },
-        |error| matches!(error, Error::TooLarge { .. }),
+        |error| {
+            matches!(error, Error::Write { write: 1, cause }
+                if matches!(**cause, Error::TooLarge { .. }))
+        },
         &["16777216", "family"],
     );
 }
@@ -265,8 +268,8 @@ fn a_sum_that_does_not_fit_is_refused() {
 fn adding_to_what_is_no_number_is_refused() {
     refused(
         |_, table| table.write_all([put().set("any", "text"), put().add("any", 1)]),
-        |error| matches!(error, Error::Value { .. }),
-        &["\"any\"", "string", "int"],
+        |error| matches!(error, Error::Write { write: 1, cause } if matches!(**cause, Error::Value { .. })),
+        &["write 1", "\"any\"", "string", "int"],
     );
 }
 

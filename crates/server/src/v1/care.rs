@@ -3,8 +3,9 @@
 use axum::Json as Answer;
 use axum::extract::{Extension, State};
 use axum::http::StatusCode;
+use stonecrop::Report;
 
-use crate::api::{Check, Checked, Disagreement, Stats, Time, WhoAmI};
+use crate::api::{Check, Stats, Time, WhoAmI};
 use crate::app::App;
 use crate::auth::Scope;
 use crate::body::OptionalJson;
@@ -12,26 +13,13 @@ use crate::problem::{ProblemDocument, Result};
 
 /// Compares rows with indexes, and keys with schemas. It takes as long as there is to look at.
 #[utoipa::path(post, path = "/v1/check", tag = "server", request_body = Option<Check>,
-    responses((status = 200, body = Checked), (status = "4XX", body = ProblemDocument, content_type = "application/problem+json")))]
+    responses((status = 200, body = Report), (status = "4XX", body = ProblemDocument, content_type = "application/problem+json")))]
 pub(super) async fn check(
     State(app): State<App>,
     OptionalJson(Check { repair }): OptionalJson<Check>,
-) -> Result<Answer<Checked>> {
+) -> Result<Answer<Report>> {
     app.blocking(move |database| {
-        let report = if repair { database.repair()? } else { database.check()? };
-        let problems = report.problems.into_iter().map(|problem| Disagreement {
-            table: problem.table,
-            index: problem.index,
-            problem: problem.problem,
-            key: problem.key,
-            mendable: problem.mendable,
-        });
-        Ok(Answer(Checked {
-            entries: report.entries,
-            problems: problems.collect(),
-            found: report.found,
-            mended: report.mended,
-        }))
+        Ok(Answer(if repair { database.repair()? } else { database.check()? }))
     })
     .await
 }

@@ -276,7 +276,7 @@ fn send_rows(table: &Table, columns: Option<&str>, pieces: &Pieces) -> Result<()
     }
     let mut piece = Vec::with_capacity(PIECE_BYTES + PIECE_BYTES / 4);
     for row in table.scan(scan)? {
-        let row = rows::response_row(&schema, &key_schema, row?, None)?;
+        let row = rows::tell(&schema, &key_schema, row?, None)?;
         serde_json::to_writer(&mut piece, &row)
             .map_err(|error| Problem::new(crate::problem::INTERNAL, error.to_string()))?;
         piece.push(b'\n');

@@ -2,9 +2,9 @@
 
 use axum::Json as Answer;
 use axum::extract::State;
-use stonecrop::{Path, Query, Request, Response, Table};
+use stonecrop::{Path, Query, Request, Response, Summary, Table};
 
-use crate::api::{Explain, Explained, Facet, Facets, OfColumn, Summary};
+use crate::api::{Explain, Explained, Facet, Facets, OfColumn};
 use crate::app::{App, Limit};
 use crate::body::Json;
 use crate::problem::{BAD_QUERY, Problem, ProblemDocument, Result};
@@ -90,16 +90,10 @@ pub(super) async fn summary(
     Json(question): Json<OfColumn>,
 ) -> Result<Answer<Summary>> {
     of_column(app, question, |table, query, column| {
-        let summary = table.summarize(query, column)?;
-        Ok(Answer(Summary {
-            rows: summary.rows,
-            values: summary.values,
-            min: summary.min,
-            max: summary.max,
-            numbers: summary.numbers,
-            sum: summary.sum,
-            average: summary.average.filter(|average| average.is_finite()),
-        }))
+        let mut summary = table.summarize(query, column)?;
+        // JSON has no other.
+        summary.average = summary.average.filter(|average| average.is_finite());
+        Ok(Answer(summary))
     })
     .await
 }

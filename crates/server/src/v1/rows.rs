@@ -2,8 +2,11 @@
 
 use axum::Json as Answer;
 use axum::extract::{Path, State};
-use serde::Deserialize;
-use stonecrop::{Database, ResponseCell, ResponseClock, ResponseRow, Row, Table, Timestamp, Write};
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse as _, Response};
+use serde::{Deserialize, Serialize, Serializer};
+use stonecrop::keys::Schema;
+use stonecrop::{Database, ResponseRow, Row, Table, TableSchema, Timestamp, Value, Write};
 
 use super::key;
 use crate::api::{
@@ -12,7 +15,9 @@ use crate::api::{
 };
 use crate::app::App;
 use crate::body::{Json, OptionalJson, Parameters};
-use crate::problem::{BAD_JSON, BAD_PARAMETER, NO_ROW, Problem, ProblemDocument, Result, TOO_MANY};
+use crate::problem::{
+    BAD_JSON, BAD_PARAMETER, INTERNAL, NO_ROW, Problem, ProblemDocument, Result, TOO_MANY,
+};
 
 /// How many rows a batch may have.
 const MOST_WRITES: usize = 10_000;
@@ -37,7 +42,7 @@ pub(super) async fn get(
     State(app): State<App>,
     Path((table, key)): Path<(String, String)>,
     Parameters(reading): Parameters<Reading>,
-) -> Result<Answer<ResponseRow>> {
+) -> Result<Response> {
     let table = app.table(&table)?;
     let schema = table.schema()?;
     let key_schema = table.key_schema()?;
@@ -55,7 +60,7 @@ pub(super) async fn get(
         (None, None) => table.get(&row_key)?,
     };
     let row = row.ok_or_else(|| no_row(&table, &key))?;
-    Ok(Answer(response_row(&schema, &key_schema, row, names.as_deref())?))
+    json(&tell(&schema, &key_schema, row, names.as_deref())?)
 }
 
 fn no_row(table: &Table, key: &str) -> Problem {
@@ -66,35 +71,60 @@ fn split_names(names: &str) -> Vec<&str> {
     names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect()
 }
 
-/// A row with the clocks of its values.
-pub(super) fn response_row(
-    schema: &stonecrop::TableSchema,
-    key_schema: &stonecrop::keys::Schema,
+/// A row with the clocks of its values: a [`ResponseRow`] that is written as it is read.
+#[derive(Serialize)]
+pub(super) struct Told<'t> {
+    row_key: Key,
+    #[serde(serialize_with = "cells")]
+    columns: (&'t TableSchema, Row, Option<&'t [&'t str]>),
+}
+
+/// A value with its clock.
+#[derive(Serialize)]
+struct ToldCell<'c> {
+    value: &'c Value,
+    fresh: bool,
+    family: &'c str,
+    written_at: Option<Time>,
+    fresh_until: Option<Time>,
+    gone_at: Option<Time>,
+}
+
+/// Tells the columns of a row, those with these names if any are named.
+pub(super) fn tell<'t>(
+    schema: &'t TableSchema,
+    key_schema: &Schema,
     row: Row,
-    names: Option<&[&str]>,
-) -> Result<ResponseRow> {
-    let Key(row_key) = key::write(key_schema, row.key())?;
-    let row_key = serde_json::from_str(row_key.get())
-        .map_err(|error| Problem::new(BAD_JSON, error.to_string()))?;
-    let family_of = |column: &str| {
-        let mut families = schema.families().iter();
-        let family = families.find(|family| family.columns().any(|name| name == column));
-        family.map_or(column, |family| family.name()).to_owned()
-    };
-    let known = |time| Some(time).filter(|time| *time != Timestamp::NEVER);
+    names: Option<&'t [&'t str]>,
+) -> Result<Told<'t>> {
+    Ok(Told { row_key: key::write(key_schema, row.key())?, columns: (schema, row, names) })
+}
+
+fn cells<S: Serializer>(
+    (schema, row, names): &(&TableSchema, Row, Option<&[&str]>),
+    to: S,
+) -> Result<S::Ok, S::Error> {
     let wanted = row.columns().filter(|(name, _)| names.is_none_or(|names| names.contains(name)));
-    let columns = wanted.map(|(name, cell)| {
-        let clock = ResponseClock {
-            family: family_of(name),
-            written_at: known(cell.written_at),
-            fresh_until: known(cell.fresh_until),
-            gone_at: known(cell.gone_at),
+    to.collect_map(wanted.map(|(name, cell)| {
+        let mut families = schema.families().iter();
+        let family = families.find(|family| family.columns().any(|column| column == name));
+        let told = ToldCell {
+            value: &cell.value,
+            fresh: cell.fresh,
+            family: family.map_or(name, |family| family.name()),
+            written_at: Time::unless_never(cell.written_at),
+            fresh_until: Time::unless_never(cell.fresh_until),
+            gone_at: Time::unless_never(cell.gone_at),
         };
-        let cell =
-            ResponseCell { value: cell.value.clone(), fresh: cell.fresh, clock: Some(clock) };
-        (name.to_owned(), cell)
-    });
-    Ok(ResponseRow { row_key, columns: columns.collect() })
+        (name, told)
+    }))
+}
+
+/// The body of an answer.
+fn json(answer: &impl Serialize) -> Result<Response> {
+    let json = serde_json::to_vec(answer);
+    let json = json.map_err(|error| Problem::new(INTERNAL, error.to_string()))?;
+    Ok(([(CONTENT_TYPE, "application/json")], json).into_response())
 }
 
 /// The row becomes exactly this.
@@ -231,7 +261,7 @@ pub(super) async fn batch(
     .await
 }
 
-fn row_write(schema: &stonecrop::keys::Schema, write: api::Write) -> Result<Write<'static>> {
+fn row_write(schema: &Schema, write: api::Write) -> Result<Write<'static>> {
     let key = key::read(schema, write.key.0.get())?;
     db_write(write, key)
 }
@@ -296,6 +326,11 @@ fn table_of(database: &Database, name: Option<String>) -> Result<Table> {
     database.table(&name).map_err(|error| Problem::from(error).at("/table"))
 }
 
+#[derive(Serialize)]
+struct ToldRows<'t> {
+    rows: Vec<Option<Told<'t>>>,
+}
+
 /// Rows by their keys.
 #[utoipa::path(post, path = "/v1/tables/{table}/get", tag = "rows",
     params(("table" = String, Path)), request_body = Get,
@@ -304,7 +339,7 @@ pub(super) async fn multi_get(
     State(app): State<App>,
     Path(table): Path<String>,
     Json(Get { keys, columns }): Json<Get>,
-) -> Result<Answer<Rows>> {
+) -> Result<Response> {
     check_size("keys", keys.len(), MOST_KEYS)?;
     app.in_time(move |database| {
         let table = database.table(&table)?;
@@ -319,9 +354,9 @@ pub(super) async fn multi_get(
             columns.as_ref().map(|names| names.iter().map(String::as_str).collect());
         let found = table.multi_get(&row_keys, names.as_deref())?;
         let rows = found.into_iter().map(|row| {
-            row.map(|row| response_row(&schema, &key_schema, row, names.as_deref())).transpose()
+            row.map(|row| tell(&schema, &key_schema, row, names.as_deref())).transpose()
         });
-        Ok(Answer(Rows { rows: rows.collect::<Result<_>>()? }))
+        json(&ToldRows { rows: rows.collect::<Result<_>>()? })
     })
     .await
 }

@@ -210,7 +210,8 @@ fn a_value_of_another_type_is_refused_by_its_column_and_the_index() {
         ];
         for (write, column) in refused {
             let error = table.write_all([Write::put(3).set("age", 7), write]).unwrap_err();
-            assert!(matches!(&error, Error::Value { column: c, .. } if c == column), "{error:?}");
+            let Error::Write { write: 1, cause } = &error else { panic!("{error:?}") };
+            assert!(matches!(&**cause, Error::Value { column: c, .. } if c == column), "{error:?}");
             let text = error.to_string();
             assert!(text.contains(column) && text.contains("\"index\"") || text.contains("list"));
         }

@@ -160,6 +160,9 @@ impl Run {
             Ok(receipt) => Ok(receipt.writes.into_iter().map(|write| write.ignored).collect()),
             Err(Error::ConditionFailed { write }) => Err(Failure::Condition(write)),
             Err(Error::Value { .. }) => Err(Failure::Value),
+            Err(Error::Write { cause, .. }) if matches!(*cause, Error::Value { .. }) => {
+                Err(Failure::Value)
+            }
             Err(Error::NotUnique { index, write }) => Err(Failure::NotUnique(index, write)),
             Err(other) => panic!("{other}"),
         };
