@@ -633,7 +633,7 @@ pub struct Keys {
     #[schema(example = "tenant string, at timestamp desc")]
     pub schema: String,
     /// The values of each key.
-    #[schema(max_items = 1_000, value_type = Vec<Vec<serde_json::Value>>)]
+    #[schema(max_items = 1_000, value_type = Vec<serde_json::Value>)]
     pub rows: Vec<Box<RawValue>>,
 }
 
