@@ -27,7 +27,12 @@ impl<T: DeserializeOwned> FromRequest<App> for Json<T> {
         if !is_json {
             return Err(Problem::new(MEDIA_TYPE, "the body must be application/json"));
         }
-        read(app, request.into_body()).await.and_then(|bytes| parse(&bytes)).map(Json)
+        let body = read(app, request.into_body()).await?;
+        // Serde would take a list of its fields for an object as well.
+        if body.trim_ascii_start().starts_with(b"[") {
+            return Err(Problem::new(BAD_JSON, "the body must be an object, and is a list"));
+        }
+        parse(&body).map(Json)
     }
 }
 

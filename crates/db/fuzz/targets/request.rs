@@ -5,7 +5,7 @@
 mod accounts;
 
 use accounts::DATABASE;
-use stonecrop::{Condition, FreshnessFilter, Page, Query, Request, Table, Timestamp};
+use stonecrop::{Condition, FreshnessFilter, Page, Query, Request, Table};
 
 /// The request without cursors and an end.
 fn all(request: &Request, table: &Table) -> Query {
@@ -26,7 +26,7 @@ fn all(request: &Request, table: &Table) -> Query {
         query = query.filter(Condition::all(filters));
     }
     if let Some(time) = request.as_of {
-        query = query.as_of(Timestamp::from_micros(time));
+        query = query.as_of(time);
     }
     match &request.index {
         Some(index) => query.index(index),

@@ -31,6 +31,7 @@ async fn bodies_of_other_kinds_are_refused() {
     assert_eq!(send(Some("text/plain"), b"{}").await.problem(415).0, "media-type");
     let json = Some("application/json; charset=utf-8");
     assert_eq!(send(json, b"{\"prefixes\": [\"\xff\"]}").await.problem(400).0, "bad-json");
+    assert_eq!(send(json, b" [[\"accounts\"]]").await.problem(400).0, "bad-json");
     assert_eq!(send(json, b"").await.problem(400).0, "bad-json");
     assert_eq!(send(json, b"{\"prefixes\": []}").await.problem(400).0, "bad-query");
 }
