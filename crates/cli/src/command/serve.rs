@@ -127,6 +127,13 @@ pub(super) fn listen(
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Error::Serve(error.to_string()))?;
     let server = Server::new(database.clone(), config);
+    server.check_address(listening.listen).map_err(|_| {
+        let address = listening.listen;
+        Error::Serve(format!(
+            "{address} can be reached by others: give --token-file, or --insecure-no-auth if \
+             everybody may do everything"
+        ))
+    })?;
     let scheme = if tls.is_some() { "https" } else { "http" };
     runtime.block_on(async {
         let listener = TcpListener::bind(listening.listen).await.map_err(|error| {

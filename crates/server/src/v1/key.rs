@@ -25,13 +25,11 @@ pub(super) fn read_address(schema: &Schema, text: &str) -> Result<RowKey<'static
     if as_json.is_ok() || schema.fields().len() != 1 {
         return as_json.map_err(|problem| problem.at("key"));
     }
-    let quoted = serde_json::Value::from(text).to_string();
-    // What was wrong with the text as it is says more about a number than about a text.
-    let is_text = text.starts_with('"') || text.starts_with(['[', '{']);
-    read(schema, &quoted).or(as_json).map_err(|problem| match is_text {
-        true => problem.at("key"),
-        false => Problem { path: Some("key".into()), ..problem },
-    })
+    let as_text = read(schema, &serde_json::Value::from(text).to_string());
+    // Text that is no JSON was meant as it stands.
+    let is_json = serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
+    let key = if is_json { as_text.or(as_json) } else { as_text };
+    key.map_err(|problem| problem.at("key"))
 }
 
 /// The key of a row as JSON.

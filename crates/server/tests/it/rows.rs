@@ -87,6 +87,10 @@ async fn keys_of_every_kind_can_stand_in_an_address() {
     let (code, problem) = server.send("PATCH", "/v1/tables/t/rows/a", Some(set)).await.problem(400);
     assert_eq!((code.as_str(), problem["path"].as_str()), ("bad-key", Some("key")));
 
+    server.post("/v1/tables", json!({"name": "n", "partition_key": "n u64"})).await.expect(201);
+    let (_, problem) = server.get("/v1/tables/n/rows/x").await.problem(400);
+    assert!(problem["detail"].as_str().unwrap().contains("field n: expected an integer"));
+
     let texts = json!({"name": "texts", "partition_key": "id string"});
     server.post("/v1/tables", texts).await.expect(201);
     for (address, key) in [("123", "123"), ("null", "null"), ("%22q%22", "q"), ("a%20b", "a b")] {
