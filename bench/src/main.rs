@@ -67,7 +67,10 @@ enum Part {
 }
 
 fn main() -> Result<()> {
-    let target = target_directory()?;
+    // Asked for at once: cargo may put a new program in the place of this one meanwhile.
+    let program = std::env::current_exe()?;
+    let target = program.parent().and_then(Path::parent);
+    let target = target.context("the program is not in cargo's target directory")?;
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("docs");
     match Arguments::parse().command {
         Command::Run { passes, quick, only } => {
@@ -94,8 +97,8 @@ fn main() -> Result<()> {
             }
             if wants(Part::Http) {
                 match quick {
-                    true => http::quick(&directory)?,
-                    false => http::run(&directory, &docs, passes)?,
+                    true => http::quick(&program, &directory)?,
+                    false => http::run(&program, &directory, &docs, passes)?,
                 }
             }
         }
@@ -103,11 +106,4 @@ fn main() -> Result<()> {
         Command::Report => keys::report(&target.join("criterion"), &docs)?,
     }
     Ok(())
-}
-
-/// Where cargo put this program, and criterion its samples.
-fn target_directory() -> Result<PathBuf> {
-    let program = std::env::current_exe()?;
-    let target = program.parent().and_then(Path::parent);
-    Ok(target.context("the program is not in cargo's target directory")?.to_owned())
 }

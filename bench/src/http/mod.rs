@@ -155,11 +155,17 @@ impl Figures {
     }
 }
 
-fn pass(directory: &Path, rows: u64, time: Duration, figures: &mut Figures) -> Result<()> {
+fn pass(
+    program: &Path,
+    directory: &Path,
+    rows: u64,
+    time: Duration,
+    figures: &mut Figures,
+) -> Result<()> {
     std::fs::create_dir_all(directory)?;
     let folder = tempfile::tempdir_in(directory)?;
-    let ours = Running::start(Kind::Ours, folder.path(), rows)?;
-    let echo = Running::start(Kind::Echo, folder.path(), rows)?;
+    let ours = Running::start(program, Kind::Ours, folder.path(), rows)?;
+    let echo = Running::start(program, Kind::Echo, folder.path(), rows)?;
     for clients in CLIENTS {
         for measure in Measure::ALL {
             let server = if measure == Measure::Echo { &echo } else { &ours };
@@ -173,18 +179,18 @@ fn pass(directory: &Path, rows: u64, time: Duration, figures: &mut Figures) -> R
 }
 
 /// Proves that everything runs; the figures mean nothing.
-pub(crate) fn quick(directory: &Path) -> Result<()> {
+pub(crate) fn quick(program: &Path, directory: &Path) -> Result<()> {
     let mut figures = Figures::default();
-    pass(directory, QUICK_ROWS, Duration::from_millis(50), &mut figures)?;
+    pass(program, directory, QUICK_ROWS, Duration::from_millis(50), &mut figures)?;
     print!("{}", figures.markdown()?);
     Ok(())
 }
 
 /// Measures everything and writes the report.
-pub(crate) fn run(directory: &Path, docs: &Path, passes: u32) -> Result<()> {
+pub(crate) fn run(program: &Path, directory: &Path, docs: &Path, passes: u32) -> Result<()> {
     let mut figures = Figures::default();
     for _ in 0..passes {
-        pass(directory, ROWS, Duration::from_secs(2), &mut figures)?;
+        pass(program, directory, ROWS, Duration::from_secs(2), &mut figures)?;
     }
     let table = figures.markdown()?;
     let goals = goal::markdown(&figures.goals()?)?;

@@ -90,9 +90,10 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    pub(crate) fn start(kind: Kind, folder: &Path, rows: u64) -> Result<Self> {
+    /// `program` is this program.
+    pub(crate) fn start(program: &Path, kind: Kind, folder: &Path, rows: u64) -> Result<Self> {
         let name = kind.to_possible_value().context("it has a name")?;
-        let mut child = Command::new(std::env::current_exe()?)
+        let mut child = Command::new(program)
             .args(["serve", name.get_name(), &rows.to_string()])
             .arg(folder)
             .stdout(Stdio::piped())

@@ -14,7 +14,7 @@ pub(crate) fn passes(directory: &Path, passes: u32) -> Result<Samples> {
     for pass in 1..=passes {
         eprintln!("pass {pass} of {passes}");
         let options = ["--warm-up-time", "0.2", "--measurement-time", "0.5"];
-        bench(&directory.join(pass.to_string()), &options)?;
+        bench(&directory.join(pass.to_string()), &["--package", "stonecrop-bench"], &options)?;
     }
     Samples::read(directory)
 }
@@ -23,7 +23,8 @@ pub(crate) fn passes(directory: &Path, passes: u32) -> Result<Samples> {
 pub(crate) fn quick(directory: &Path) -> Result<Samples> {
     clear(directory)?;
     let options = ["--warm-up-time", "0.01", "--measurement-time", "0.02", "--sample-size", "10"];
-    bench(directory, &options)?;
+    // As the tests are built, so that little is built for this.
+    bench(directory, &["--workspace", "--all-features", "--profile", "dev"], &options)?;
     Samples::read(directory)
 }
 
@@ -35,12 +36,13 @@ fn clear(directory: &Path) -> Result<()> {
     Ok(())
 }
 
-fn bench(directory: &Path, options: &[&str]) -> Result<()> {
+fn bench(directory: &Path, build: &[&str], options: &[&str]) -> Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
-        .args(["bench", "--package", "stonecrop-bench", "--bench", "keys", "--"])
+        .args(["bench", "--bench", "keys"])
+        .args(build)
         // Criterion's own statistics are not used.
-        .args(["--quiet", "--noplot", "--nresamples", "1001"])
+        .args(["--", "--quiet", "--noplot", "--nresamples", "1001"])
         .args(options)
         .env("CRITERION_HOME", directory)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
