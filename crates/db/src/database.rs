@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -158,7 +158,6 @@ pub(crate) struct Inner {
     pub(crate) writer: Arc<Writer>,
     catalog: Arc<Catalog>,
     durability: Durability,
-    syncer: Syncer,
     /// Those who build indexes, and what tells them to stop.
     builders: Mutex<Vec<JoinHandle<()>>>,
     closing: Arc<AtomicBool>,
@@ -228,8 +227,12 @@ impl Database {
     fn new(store: Arc<dyn Store>, catalog: Arc<Catalog>, options: Options) -> Self {
         let clock = options.clock.clone();
         let inner = Inner {
-            writer: Arc::new(Writer::new(store.clone(), clock.clone(), options.queue)),
-            syncer: Syncer::new(store.clone(), options.sync_interval),
+            writer: Arc::new(Writer::new(
+                store.clone(),
+                clock.clone(),
+                options.queue,
+                options.sync_interval,
+            )),
             durability: options.durability,
             catalog,
             clock,
@@ -573,7 +576,7 @@ impl Inner {
     }
 
     fn close(&self) -> Result<()> {
-        self.syncer.stop();
+        self.writer.stop();
         self.closing.store(true, Ordering::Release);
         let mut builders = self.builders.lock().unwrap_or_else(PoisonError::into_inner);
         for builder in builders.drain(..) {
@@ -616,100 +619,12 @@ impl Inner {
         writes: Vec<Prepared>,
         durability: Option<Durability>,
     ) -> Result<Receipt> {
-        let receipt = self.writer.write(writes, durability.unwrap_or(self.durability))?;
-        if receipt.durability == Durability::Interval {
-            self.syncer.wake();
-        }
-        Ok(receipt)
+        self.writer.write(writes, durability.unwrap_or(self.durability))
     }
 }
 
 pub(crate) fn no_table(name: &str) -> Error {
     Error::NoTable { table: name.to_owned() }
-}
-
-/// Syncs a while after the first write that asked for it, on a thread of its own.
-struct Syncer {
-    shared: Arc<SyncerShared>,
-    store: Arc<dyn Store>,
-    interval: Duration,
-    thread: Mutex<Option<JoinHandle<()>>>,
-}
-
-#[derive(Default)]
-struct SyncerShared {
-    state: Mutex<SyncerState>,
-    changed: Condvar,
-}
-
-#[derive(Default, PartialEq, Eq)]
-enum SyncerState {
-    #[default]
-    Idle,
-    /// Something was written that is to be synced.
-    Dirty,
-    Stopped,
-}
-
-impl Syncer {
-    fn new(store: Arc<dyn Store>, interval: Duration) -> Self {
-        Syncer { shared: Arc::default(), store, interval, thread: Mutex::default() }
-    }
-
-    fn wake(&self) {
-        let mut state = self.shared.lock();
-        if *state != SyncerState::Idle {
-            return;
-        }
-        *state = SyncerState::Dirty;
-        self.shared.changed.notify_one();
-        drop(state);
-        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
-        if thread.is_none() {
-            let (shared, store, interval) =
-                (self.shared.clone(), self.store.clone(), self.interval);
-            let named = std::thread::Builder::new().name("stonecrop sync".to_owned());
-            *thread = named.spawn(move || shared.run(&*store, interval)).ok();
-        }
-    }
-
-    fn stop(&self) {
-        *self.shared.lock() = SyncerState::Stopped;
-        self.shared.changed.notify_one();
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
-            // It can't have panicked but in the engine, and then the engine refuses writes.
-            let _ = thread.join();
-        }
-    }
-}
-
-impl SyncerShared {
-    fn lock(&self) -> std::sync::MutexGuard<'_, SyncerState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn run(&self, store: &dyn Store, interval: Duration) {
-        loop {
-            let state = self.lock();
-            let state = self
-                .changed
-                .wait_while(state, |state| *state == SyncerState::Idle)
-                .unwrap_or_else(PoisonError::into_inner);
-            let (mut state, _) = self
-                .changed
-                .wait_timeout_while(state, interval, |state| *state != SyncerState::Stopped)
-                .unwrap_or_else(PoisonError::into_inner);
-            if *state == SyncerState::Stopped {
-                return;
-            }
-            // What is written from here on counts for the next time.
-            *state = SyncerState::Idle;
-            drop(state);
-            // If it fails, the engine refuses the next write.
-            let _ = store.sync();
-        }
-    }
 }
 
 impl Drop for Inner {

@@ -89,7 +89,7 @@ pub use schema::{Family, History, Placement, TableSchema};
 pub use table::Table;
 pub use value::{ColumnType, Value};
 pub use write::Write;
-pub use writer::{Durability, Outcome, Receipt, WriterStats};
+pub use writer::{Commit, Durability, Outcome, Receipt, Submitted, WriterStats};
 
 // The Rust code of the README is tested with the examples.
 #[cfg(doctest)]

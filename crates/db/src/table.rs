@@ -26,7 +26,7 @@ use crate::scan::{Rows, Scan};
 use crate::schema::{Column, Family, TableSchema};
 use crate::value::ColumnType;
 use crate::write::Write;
-use crate::writer::{Durability, Prepared, Receipt};
+use crate::writer::{Commit, Durability, Prepared, Receipt, Submitted};
 
 /// For how many writes room is made at once, at most: an iterator may promise more than it has.
 const EXPECTED_WRITES: usize = 1 << 16;
@@ -161,6 +161,32 @@ impl Table {
         writes: impl IntoIterator<Item = Write<'w>>,
         durability: Option<Durability>,
     ) -> Result<Receipt> {
+        self.inner.write_prepared(self.prepare(writes)?, durability)
+    }
+
+    /// Queues writes, all or nothing, and gives the future of their receipt, for callers who have
+    /// no thread to wait with. The commit blocks: if it is up to this caller, `run` is given it, to
+    /// be run on a thread that may wait. Nothing waits here: [`Error::Busy`] says that the queue is
+    /// full now. The writes are done even if the future is dropped.
+    ///
+    /// ```
+    /// # use stonecrop::{Commit, Database, Durability, TableSchema, Write};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// let run = |commit: Commit| drop(std::thread::spawn(|| commit.run()));
+    /// let receipt = people.submit([Write::put(1).set("age", 41)], Durability::Sync, run)?;
+    /// // In an async function: receipt.await?
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn submit<'w>(
+        &self,
+        writes: impl IntoIterator<Item = Write<'w>>,
+        durability: Durability,
+        run: impl FnOnce(Commit),
+    ) -> Result<Submitted> {
+        self.inner.writer.submit(self.prepare(writes)?, durability, run)
+    }
+
+    fn prepare<'w>(&self, writes: impl IntoIterator<Item = Write<'w>>) -> Result<Vec<Prepared>> {
         // Each is prepared as it comes and let go of, which is faster than holding all of them.
         let table = self.state()?;
         let mut writes = writes.into_iter();
@@ -172,7 +198,7 @@ impl Table {
                 Err(error) => return Err(error.in_write(prepared.len())),
             }
         }
-        self.inner.write_prepared(prepared, durability)
+        Ok(prepared)
     }
 
     /// A row with all its columns; none where it is not there, or gone.

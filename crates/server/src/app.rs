@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use stonecrop::{Cancel, Database, Query, Table};
+use stonecrop::{Cancel, Commit, Database, Durability, Error, Query, Receipt, Table, Write};
 use tokio::sync::Semaphore;
 
 use crate::api::{TableFreshness, Time};
@@ -67,6 +67,9 @@ impl App {
     /// Waits for a turn among the requests that are worked on.
     pub(crate) async fn turn(&self) -> Result<tokio::sync::OwnedSemaphorePermit> {
         let limits = &self.config.limits;
+        if let Ok(turn) = self.turns.clone().try_acquire_owned() {
+            return Ok(turn);
+        }
         let turn = self.turns.clone().acquire_owned();
         match tokio::time::timeout(limits.requests_wait, turn).await {
             Ok(Ok(turn)) => Ok(turn),
@@ -89,13 +92,37 @@ impl App {
         &self,
         work: impl FnOnce(&Database) -> Result<T> + Send + 'static,
     ) -> Result<T> {
+        self.within_time(self.blocking(work)).await
+    }
+
+    /// Waits for something within the time of a request.
+    async fn within_time<T>(&self, done: impl Future<Output = Result<T>>) -> Result<T> {
         let time = self.config.limits.request_time;
-        match tokio::time::timeout(time, self.blocking(work)).await {
+        match tokio::time::timeout(time, done).await {
             Ok(done) => done,
             Err(_) => Err(Problem::new(
                 INTERRUPTED,
                 format!("it took more than {} s; it may still be done", time.as_secs()),
             )),
+        }
+    }
+
+    /// Writes a row, without a thread that waits for it: those who come together are committed by
+    /// one of them.
+    pub(crate) async fn write(
+        &self,
+        table: Table,
+        write: Write<'static>,
+        durability: Durability,
+    ) -> Result<Receipt> {
+        let commit = |commit: Commit| drop(tokio::task::spawn_blocking(|| commit.run()));
+        match table.submit([write.clone()], durability, commit) {
+            Ok(submitted) => self.within_time(async { Ok(submitted.await?) }).await,
+            // A thread waits for room.
+            Err(Error::Busy) => {
+                self.in_time(move |_| Ok(table.write_with([write], durability)?)).await
+            }
+            Err(error) => Err(error.into()),
         }
     }
 

@@ -76,8 +76,10 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
         // randomness for each would take as long as reading a row.
         static START: LazyLock<u64> = LazyLock::new(|| uuid::Uuid::now_v7().as_u64_pair().0);
         static COUNT: AtomicU64 = AtomicU64::new(1);
-        let id = format!("{:016x}{:016x}", *START, COUNT.fetch_add(1, Ordering::Relaxed));
-        HeaderValue::from_str(&id).unwrap_or_else(|_| HeaderValue::from_static("-"))
+        let id = uuid::Uuid::from_u64_pair(*START, COUNT.fetch_add(1, Ordering::Relaxed));
+        let mut text = [0; uuid::fmt::Simple::LENGTH];
+        let text = id.simple().encode_lower(&mut text);
+        HeaderValue::from_str(text).unwrap_or_else(|_| HeaderValue::from_static("-"))
     })
 }
 

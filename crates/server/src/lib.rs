@@ -92,9 +92,12 @@ impl Server {
             .route("/health/ready", get(ready))
             .method_not_allowed_fallback(no_method)
             .fallback(page::serve)
-            .layer(CatchPanicLayer::custom(panicked))
-            .layer(middleware::from_fn_with_state(self.app.clone(), guard::guard))
-            .layer(CompressionLayer::new().gzip(true).zstd(true))
+            // One layer of the router for all three: each is cloned and boxed for every request.
+            .layer((
+                CompressionLayer::new().gzip(true).zstd(true),
+                middleware::from_fn_with_state(self.app.clone(), guard::guard),
+                CatchPanicLayer::custom(panicked),
+            ))
             .with_state(self.app.clone())
     }
 

@@ -6,9 +6,12 @@ mod apply;
 mod indexes;
 mod pending;
 mod prepare;
+mod syncer;
 
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use stonecrop_store::{Batch, Store};
@@ -21,6 +24,7 @@ use apply::Request;
 pub(crate) use indexes::is_taken;
 pub(crate) use pending::Pending;
 pub(crate) use prepare::Prepared;
+use syncer::Syncer;
 
 /// When a write counts as done.
 ///
@@ -95,6 +99,7 @@ pub(crate) struct Writer {
     /// Held while something is committed.
     commit: Mutex<()>,
     counts: Counts,
+    syncer: Syncer,
 }
 
 #[derive(Default)]
@@ -158,9 +163,108 @@ impl Waiting {
     }
 }
 
-/// Where the callers of one group wait, each for the answer in its place. All of them are woken at
-/// once: one call of the system a group, not one a caller.
-type Answers = OnceLock<Vec<Mutex<Option<Result<Receipt>>>>>;
+/// Where the callers of one group wait, each for the answer in its place. All threads among them
+/// are woken at once: one call of the system a group, not one a caller.
+#[derive(Default)]
+struct Answers {
+    given: OnceLock<Vec<Mutex<Option<Result<Receipt>>>>>,
+    /// Those who wait without a thread.
+    wakers: Mutex<Vec<Waker>>,
+}
+
+impl Answers {
+    fn give(&self, answers: Vec<Mutex<Option<Result<Receipt>>>>) {
+        let _ = self.given.set(answers);
+        std::mem::take(&mut *lock(&self.wakers)).into_iter().for_each(Waker::wake);
+    }
+}
+
+/// Writes that are queued, and the future of their receipt: see [`crate::Table::submit`].
+///
+/// ```
+/// # use stonecrop::{Commit, Database, Durability, Submitted, TableSchema, Write};
+/// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+/// let write = Write::put(1).set("name", "Ann");
+/// let receipt: Submitted = people.submit([write], Durability::Sync, Commit::run)?;
+/// # Ok::<(), stonecrop::Error>(())
+/// ```
+#[must_use = "the future tells what became of the writes"]
+pub struct Submitted {
+    answers: Arc<Answers>,
+    place: usize,
+}
+
+impl Submitted {
+    /// Waits until the group is committed.
+    fn wait(self) -> Result<Receipt> {
+        Self::take(self.answers.given.wait(), self.place)
+    }
+
+    fn take(given: &[Mutex<Option<Result<Receipt>>>], place: usize) -> Result<Receipt> {
+        let answer = given.get(place).and_then(|answer| lock(answer).take());
+        answer.unwrap_or(Err(Error::Closed))
+    }
+}
+
+impl Future for Submitted {
+    type Output = Result<Receipt>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<Receipt>> {
+        // Under the lock: answers that come now find the waker.
+        let mut wakers = lock(&self.answers.wakers);
+        match self.answers.given.get() {
+            Some(given) => Poll::Ready(Self::take(given, self.place)),
+            None => {
+                wakers.push(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+/// The commit of a group of writes, for all who wait. It blocks, and happens when this is dropped at
+/// the latest: see [`crate::Table::submit`].
+///
+/// ```
+/// # use stonecrop::{Commit, Database, Durability, TableSchema, Write};
+/// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+/// let on_a_thread = |commit: Commit| drop(std::thread::spawn(|| commit.run()));
+/// let receipt = people.submit([Write::put(1)], Durability::Sync, on_a_thread)?;
+/// # Ok::<(), stonecrop::Error>(())
+/// ```
+#[must_use = "the commit happens when this is dropped"]
+pub struct Commit(Arc<Writer>);
+
+impl Commit {
+    /// Commits.
+    ///
+    /// ```
+    /// # use stonecrop::{Commit, Database, Durability, TableSchema, Write};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// let write = Write::put(1).set("name", "Ann");
+    /// let receipt = people.submit([write], Durability::Sync, Commit::run)?;
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn run(self) {}
+}
+
+impl Drop for Commit {
+    fn drop(&mut self) {
+        self.0.commit_all();
+    }
+}
+
+impl std::fmt::Debug for Submitted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Submitted").field("place", &self.place).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Commit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Commit")
+    }
+}
 
 /// No lock here guards anything that a panic could leave half done.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -168,10 +272,27 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Writer {
-    pub(crate) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, limit: QueueLimit) -> Self {
-        let queue = Mutex::new(Queue::default());
-        let (room, commit) = (Condvar::new(), Mutex::new(()));
-        Writer { store, clock, limit, queue, room, commit, counts: Counts::default() }
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        limit: QueueLimit,
+        sync_interval: Duration,
+    ) -> Self {
+        Writer {
+            syncer: Syncer::new(store.clone(), sync_interval),
+            store,
+            clock,
+            limit,
+            queue: Mutex::default(),
+            room: Condvar::new(),
+            commit: Mutex::new(()),
+            counts: Counts::default(),
+        }
+    }
+
+    /// Nothing is synced later any more.
+    pub(crate) fn stop(&self) {
+        self.syncer.stop();
     }
 
     pub(crate) fn stats(&self) -> WriterStats {
@@ -187,29 +308,49 @@ impl Writer {
     /// Writes all or nothing. [`Error::Altered`] says that the definition of a table was changed
     /// since the writes were prepared.
     pub(crate) fn write(&self, writes: Vec<Prepared>, durability: Durability) -> Result<Receipt> {
-        let bytes = writes.iter().map(Prepared::size).sum();
-        let mut queue = self.wait_for_room(bytes)?;
+        let queued = self.queue(writes, durability, self.limit.wait)?;
+        if queued.place == 0 {
+            self.commit_all();
+        }
+        queued.wait()
+    }
+
+    /// The same for those who wait without a thread: `run` is given the commit if it is up to this
+    /// caller, and runs it where that may block. [`Error::Busy`] says that there is no room now.
+    pub(crate) fn submit(
+        self: &Arc<Self>,
+        writes: Vec<Prepared>,
+        durability: Durability,
+        run: impl FnOnce(Commit),
+    ) -> Result<Submitted> {
+        let queued = self.queue(writes, durability, Duration::ZERO)?;
+        if queued.place == 0 {
+            run(Commit(self.clone()));
+        }
+        Ok(queued)
+    }
+
+    /// Queues writes once there is room; whoever is first in the queue is to commit.
+    fn queue(
+        &self,
+        writes: Vec<Prepared>,
+        durability: Durability,
+        wait: Duration,
+    ) -> Result<Submitted> {
+        let bytes: usize = writes.iter().map(Prepared::size).sum();
+        let is_full =
+            |queue: &mut Queue| !queue.waiting.is_empty() && queue.bytes + bytes > self.limit.bytes;
+        let (mut queue, waited) = self
+            .room
+            .wait_timeout_while(lock(&self.queue), wait, is_full)
+            .unwrap_or_else(PoisonError::into_inner);
+        if waited.timed_out() {
+            return Err(Error::Busy);
+        }
         queue.bytes += bytes;
         let place = queue.waiting.len();
         queue.waiting.push(Waiting { writes, durability });
-        let answers = queue.answers.clone();
-        drop(queue);
-        if place == 0 {
-            self.commit_all();
-        }
-        let answer = answers.wait().get(place).and_then(|answer| lock(answer).take());
-        answer.unwrap_or(Err(Error::Closed))
-    }
-
-    fn wait_for_room(&self, bytes: usize) -> Result<MutexGuard<'_, Queue>> {
-        let queue = lock(&self.queue);
-        let is_full =
-            |queue: &mut Queue| !queue.waiting.is_empty() && queue.bytes + bytes > self.limit.bytes;
-        let (queue, waited) = self
-            .room
-            .wait_timeout_while(queue, self.limit.wait, is_full)
-            .unwrap_or_else(PoisonError::into_inner);
-        if waited.timed_out() { Err(Error::Busy) } else { Ok(queue) }
+        Ok(Submitted { answers: queue.answers.clone(), place })
     }
 
     /// Commits for all who wait. Those who come meanwhile are the next group.
@@ -224,7 +365,7 @@ impl Writer {
         self.room.notify_all();
         let given = self.commit(waiting);
         drop(committing);
-        let _ = answers.0.set(given);
+        answers.0.give(given);
     }
 
     /// Those whose writes were committed together the last time have just been answered, and are
@@ -266,6 +407,9 @@ impl Writer {
         };
         let committed = self.store.write(pending.into_batch(), level).map_err(Arc::new);
         self.count(&answers, durability);
+        if committed.is_ok() && durability == Durability::Interval {
+            self.syncer.wake();
+        }
         if committed.is_err() {
             tables.iter().for_each(|table| table.activity.forget_stored());
         }
@@ -319,6 +463,6 @@ struct AlwaysAnswered(Arc<Answers>);
 
 impl Drop for AlwaysAnswered {
     fn drop(&mut self) {
-        let _ = self.0.set(Vec::new());
+        self.0.give(Vec::new());
     }
 }

@@ -1,6 +1,10 @@
 //! What a write does to what is there: which one wins, what stays, what is told.
 
-use stonecrop::{Condition, Database, Error, Family, Scan, TableSchema, Value, Write};
+use std::sync::Arc;
+
+use stonecrop::{
+    Commit, Condition, Database, Durability, Error, Family, Scan, TableSchema, Value, Write,
+};
 
 use crate::harness::{Fixture, at, in_every_state, on_every_engine, rows, value};
 
@@ -256,4 +260,60 @@ fn a_transaction_refuses_a_table_of_another_database() {
     let (_, table) = (ours.create_table(schema()).unwrap(), theirs.create_table(schema()).unwrap());
     let error = ours.transaction([(&table, Write::put(1).set("a", 1))]).unwrap_err();
     assert!(error.to_string().contains("another database"), "{error}");
+}
+
+/// Waits for a future on this thread.
+fn wait<F: Future>(future: F) -> F::Output {
+    struct Unpark(std::thread::Thread);
+    impl std::task::Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Arc::new(Unpark(std::thread::current())).into();
+    let mut future = std::pin::pin!(future);
+    loop {
+        match future.as_mut().poll(&mut std::task::Context::from_waker(&waker)) {
+            std::task::Poll::Ready(output) => return output,
+            std::task::Poll::Pending => std::thread::park(),
+        }
+    }
+}
+
+#[test]
+fn writes_that_are_submitted_are_committed_by_the_first_of_them() {
+    on_every_engine(|fixture| {
+        create(fixture);
+        let table = fixture.table();
+        let before = fixture.db.writer_stats().commits;
+        let mut commits = Vec::new();
+        let submitted: Vec<_> = (0..10)
+            .map(|id| {
+                let write = Write::put(id).set("name", "Ann").when(Condition::NotExists);
+                table.submit([write], Durability::Sync, |commit| commits.push(commit)).unwrap()
+            })
+            .collect();
+        let failing = Write::put(3).when(Condition::NotExists);
+        let failing = table.submit([failing], Durability::Sync, |_| panic!("not first")).unwrap();
+        assert_eq!((commits.len(), rows(&table, Scan::all()).len()), (1, 0));
+        let committing = std::thread::spawn(move || commits.into_iter().for_each(Commit::run));
+        for submitted in submitted {
+            assert_eq!(wait(submitted).unwrap().durability, Durability::Sync);
+        }
+        assert!(matches!(wait(failing), Err(Error::ConditionFailed { .. })));
+        committing.join().unwrap();
+        assert_eq!(rows(&table, Scan::all()).len(), 10);
+        assert_eq!(fixture.db.writer_stats().commits - before, 1);
+    });
+}
+
+#[test]
+fn a_submitted_write_is_done_though_nobody_waits_for_it() {
+    on_every_engine(|fixture| {
+        create(fixture);
+        // The commit is dropped as well.
+        let table = fixture.table();
+        drop(table.submit([Write::put(1)], Durability::Interval, drop).unwrap());
+        assert_eq!(rows(&table, Scan::all()).len(), 1);
+    });
 }

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 use stonecrop::RowKey;
-use stonecrop::keys::Schema;
+use stonecrop::keys::{Schema, Type};
 
 use crate::api::Key;
 use crate::problem::{BAD_KEY, Problem, Result};
@@ -21,6 +21,13 @@ pub(super) fn read(schema: &Schema, json: &str) -> Result<RowKey<'static>> {
 
 /// The key of a row in an address: JSON, or the bare text of a key of one field.
 pub(super) fn read_address(schema: &Schema, text: &str) -> Result<RowKey<'static>> {
+    if let [field] = schema.fields()
+        && *field.field_type() == Type::String
+        && !text.trim_start().starts_with(['"', 'n'])
+    {
+        // No JSON of a string or of null: it was meant as it stands.
+        return Ok(RowKey::from(text.to_owned()));
+    }
     let as_json = read(schema, text);
     if as_json.is_ok() || schema.fields().len() != 1 {
         return as_json.map_err(|problem| problem.at("key"));

@@ -169,24 +169,20 @@ async fn write_one(
     change: Change,
     op: Operation,
 ) -> Result<Answer<Receipt>> {
-    app.in_time(move |database| {
-        let table = database.table(&table)?;
-        let schema = table.key_schema()?;
-        let row_key = key::read_address(&schema, &key)?;
-        let (write, durability) = change.of(key::write(&schema, &row_key)?, op);
-        let receipt = table.write_with([db_write(write, row_key)?], durability.into());
-        let receipt = receipt.map_err(|error| {
-            let mut problem = Problem::from(error);
-            // There is only one.
-            let path = problem.path.as_deref().and_then(|path| path.strip_prefix("/writes/0"));
-            if let Some(path) = path.map(str::to_owned) {
-                problem.path = Some(path).filter(|path| !path.is_empty()).map(Into::into);
-            }
-            problem
-        })?;
-        Ok(Answer(receipt.into()))
-    })
-    .await
+    let table = app.table(&table)?;
+    let schema = table.key_schema()?;
+    let row_key = key::read_address(&schema, &key)?;
+    let (write, durability) = change.of(key::write(&schema, &row_key)?, op);
+    let receipt = app.write(table, db_write(write, row_key)?, durability.into()).await;
+    let receipt = receipt.map_err(|mut problem| {
+        // There is only one.
+        let path = problem.path.as_deref().and_then(|path| path.strip_prefix("/writes/0"));
+        if let Some(path) = path.map(str::to_owned) {
+            problem.path = Some(path).filter(|path| !path.is_empty()).map(Into::into);
+        }
+        problem
+    })?;
+    Ok(Answer(receipt.into()))
 }
 
 /// The write as the database has it.

@@ -21,6 +21,7 @@ use fjall::{
 };
 
 use crate::batch::{Batch, check_shard};
+use crate::engine::entries::{self, Entries, Moment};
 use crate::engine::folder::{Commits, Folder};
 use crate::engine::manifest;
 use crate::engine::space::{self, Space};
@@ -56,6 +57,7 @@ pub struct FjallStore {
     /// Held over a commit and the record of it, so that both happen in one order. Who takes both
     /// locks takes this one first.
     writer: Mutex<Writer>,
+    entries: Arc<Entries>,
     /// Held by every snapshot and scan: while there is one, the engine can't be opened again.
     views: Arc<()>,
     closed: AtomicBool,
@@ -112,6 +114,10 @@ impl FjallStore {
             options: options.clone(),
             engine: RwLock::new(Some(engine)),
             writer: Mutex::new(writer),
+            entries: Arc::new(Entries::new(
+                options.cache_bytes / entries::PART_OF_CACHE,
+                committed,
+            )),
             views: Arc::default(),
             closed: AtomicBool::new(false),
         })
@@ -136,6 +142,8 @@ impl FjallStore {
         let engine = guard.get()?;
         Ok(View {
             path: self.path.clone(),
+            moment: self.entries.now(),
+            entries: self.entries.clone(),
             snapshot: engine.database.snapshot(),
             shards: engine.shards.clone(),
             token: self.views.clone(),
@@ -169,6 +177,7 @@ impl FjallStore {
         let opened = Engine::open(&self.folder.engine(), &self.folder, &self.options)?;
         writer.committed = opened.last_commit(&self.path, writer.synced.last())?;
         writer.failure = None;
+        self.entries.clear(writer.committed);
         *engine = Some(opened);
         Ok(())
     }
@@ -226,7 +235,7 @@ impl Engine {
         let retention = options.retention.clone();
         let factory: Arc<dyn Factory> = Arc::new(RetentionFactory { retention });
         let database = Database::builder(files)
-            .cache_size(options.cache_bytes)
+            .cache_size(options.cache_bytes - options.cache_bytes / entries::PART_OF_CACHE)
             .with_compaction_filter_factories(Arc::new(move |keyspace| {
                 (keyspace != META).then(|| factory.clone())
             }))
@@ -267,8 +276,11 @@ fn keyspace_options() -> KeyspaceCreateOptions {
 impl Read for FjallStore {
     fn get(&self, shard: u8, key: &[u8]) -> Result<Option<Bytes>> {
         let engine = self.engine()?;
-        let value = engine.shard(shard)?.get(key).map_err(|error| self.error(error))?;
-        Ok(value.map(Bytes::from))
+        let keyspace = engine.shard(shard)?;
+        self.entries.get(self.entries.now(), shard, key, || {
+            let value = keyspace.get(key).map_err(|error| self.error(error))?;
+            Ok(value.map(Bytes::from))
+        })
     }
 
     fn scan(&self, shard: u8, range: KeyRange, direction: Direction) -> Result<Scan> {
@@ -298,17 +310,19 @@ impl Store for FjallStore {
         writer.space.take(&self.path, bytes, engine.database.write_buffer_size())?;
         let batch = OwnedWriteBatch::with_capacity(engine.database.clone(), operations.len() + 1);
         let mut batch = batch.durability(Some(mode));
+        let number = writer.committed + 1;
         for operation in operations {
             let shard = guard.shard(operation.shard)?;
+            self.entries.write(number, operation.shard, &operation.key);
             match operation.value {
                 Some(value) => batch.insert(shard, operation.key, value),
                 None => batch.remove(shard, operation.key),
             }
         }
-        let number = writer.committed + 1;
         batch.insert(&engine.meta, LAST_COMMIT, number.to_be_bytes());
         batch.commit().map_err(|error| self.failed(&mut writer, error))?;
         writer.committed = number;
+        self.entries.committed(number);
         match durability {
             Durability::Sync => writer.synced.record(number),
             Durability::Buffered => Ok(()),
@@ -389,6 +403,8 @@ impl fmt::Debug for FjallStore {
 /// All shards at one moment.
 struct View {
     path: Arc<Path>,
+    moment: Moment,
+    entries: Arc<Entries>,
     snapshot: Snapshot,
     shards: Arc<[Keyspace]>,
     token: Arc<()>,
@@ -396,8 +412,11 @@ struct View {
 
 impl Read for View {
     fn get(&self, shard: u8, key: &[u8]) -> Result<Option<Bytes>> {
-        let value = self.snapshot.get(shard_of(&self.shards, shard)?, key);
-        Ok(value.map_err(|error| engine_error(&self.path, error))?.map(Bytes::from))
+        let keyspace = shard_of(&self.shards, shard)?;
+        self.entries.get(self.moment, shard, key, || {
+            let value = self.snapshot.get(keyspace, key);
+            Ok(value.map_err(|error| engine_error(&self.path, error))?.map(Bytes::from))
+        })
     }
 
     fn scan(&self, shard: u8, range: KeyRange, direction: Direction) -> Result<Scan> {

@@ -1,5 +1,6 @@
 //! The engines, one file each.
 
+mod entries;
 pub(crate) mod fjall;
 pub(crate) mod folder;
 mod manifest;

@@ -280,3 +280,83 @@ fn the_size_of_a_shard_grows_with_what_is_in_it() {
         assert_eq!(error.kind(), ErrorKind::Invalid);
     }
 }
+
+/// A number that depends on another, and on nothing else.
+fn scrambled(number: u64) -> usize {
+    (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize
+}
+
+#[test]
+fn a_snapshot_tells_its_own_values_however_often_older_and_newer_ones_are_read() {
+    for engine in ENGINES {
+        let fixture = Fixture::new(engine, 1);
+        let mut now: [Option<u64>; 16] = [None; 16];
+        let mut snapshots = Vec::new();
+        for round in 0..3_000_u64 {
+            let key = scrambled(round) % now.len();
+            match scrambled(round + 7) % 8 {
+                0 => {
+                    now[key] = None;
+                    fixture.delete(0, &[key as u8]);
+                }
+                1 => {
+                    now[key] = Some(round);
+                    fixture.put(0, &[key as u8], &round.to_be_bytes());
+                }
+                2 if snapshots.len() < 40 => {
+                    snapshots.push((fixture.store.snapshot().unwrap(), now));
+                }
+                2 => {
+                    snapshots.swap_remove(key);
+                }
+                _ => {}
+            }
+            let value = |value: Option<u64>| value.map(|value| value.to_be_bytes().to_vec().into());
+            assert_eq!(fixture.store.get(0, &[key as u8]).unwrap(), value(now[key]), "{engine:?}");
+            for _ in 0..3 {
+                let Some((snapshot, then)) = snapshots.get(scrambled(round + 1) % 40) else {
+                    break;
+                };
+                assert_eq!(snapshot.get(0, &[key as u8]).unwrap(), value(then[key]), "{engine:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_read_again_and_again_never_goes_back() {
+    for engine in ENGINES {
+        let fixture = Fixture::new(engine, 1);
+        let write = |number: u64| {
+            let mut batch = Batch::new();
+            (0..8_u8).for_each(|key| {
+                batch.put(0, [key].to_vec(), number.to_be_bytes().to_vec());
+            });
+            fixture.store.write(batch, Durability::Buffered).unwrap();
+            // Readers get to read it more than once.
+            (0..number % 50).for_each(|_| std::thread::yield_now());
+        };
+        write(0);
+        let is_done = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                (1..=2_000).for_each(write);
+                is_done.store(true, std::sync::atomic::Ordering::Relaxed);
+            });
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    let mut last = None;
+                    while !is_done.load(std::sync::atomic::Ordering::Relaxed) {
+                        let snapshot = fixture.store.snapshot().unwrap();
+                        let read = |key: u8| snapshot.get(0, &[key]).unwrap();
+                        let first = read(0);
+                        assert!(first >= last, "{engine:?}");
+                        assert!((1..8).all(|key| read(key) == first), "{engine:?}");
+                        assert!(fixture.store.get(0, &[3]).unwrap() >= first, "{engine:?}");
+                        last = first;
+                    }
+                });
+            }
+        });
+    }
+}
