@@ -1,5 +1,6 @@
 //! A handle to a table.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -173,26 +174,29 @@ impl Table {
     /// # use stonecrop::{Commit, Database, Durability, TableSchema, Write};
     /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
     /// let run = |commit: Commit| drop(std::thread::spawn(|| commit.run()));
-    /// let receipt = people.submit([Write::put(1).set("age", 41)], Durability::Sync, run)?;
+    /// let receipt = people.submit(&[Write::put(1).set("age", 41)], Durability::Sync, run)?;
     /// // In an async function: receipt.await?
     /// # Ok::<(), stonecrop::Error>(())
     /// ```
-    pub fn submit<'w>(
+    pub fn submit(
         &self,
-        writes: impl IntoIterator<Item = Write<'w>>,
+        writes: &[Write<'_>],
         durability: Durability,
         run: impl FnOnce(Commit),
     ) -> Result<Submitted> {
         self.inner.writer.submit(self.prepare(writes)?, durability, run)
     }
 
-    fn prepare<'w>(&self, writes: impl IntoIterator<Item = Write<'w>>) -> Result<Vec<Prepared>> {
+    fn prepare<'w>(
+        &self,
+        writes: impl IntoIterator<Item = impl Borrow<Write<'w>>>,
+    ) -> Result<Vec<Prepared>> {
         // Each is prepared as it comes and let go of, which is faster than holding all of them.
         let table = self.state()?;
         let mut writes = writes.into_iter();
         let mut prepared = Vec::with_capacity(writes.size_hint().0.min(EXPECTED_WRITES));
         while let Some(write) = writes.next() {
-            match Prepared::new(&self.slot, &table, &write) {
+            match Prepared::new(&self.slot, &table, write.borrow()) {
                 Ok(write) => prepared.push(write),
                 Err(error) if prepared.is_empty() && writes.next().is_none() => return Err(error),
                 Err(error) => return Err(error.in_write(prepared.len())),

@@ -1,10 +1,12 @@
 //! What all handlers share.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
-use stonecrop::{Cancel, Commit, Database, Durability, Error, Query, Receipt, Table, Write};
+use stonecrop::{
+    Cancel, Commit, Database, Durability, Error, Query, Receipt, Submitted, Table, Write,
+};
 use tokio::sync::Semaphore;
 
 use crate::api::{TableFreshness, Time};
@@ -24,6 +26,7 @@ pub(crate) struct Shared {
     pub(crate) started: Stopwatch,
     /// Turns for requests.
     turns: Arc<Semaphore>,
+    commits: mpsc::Sender<Commit>,
     freshness: Mutex<HashMap<String, Arc<tokio::sync::Mutex<Counted>>>>,
 }
 
@@ -35,6 +38,8 @@ struct Counted {
     rest: Option<(Stopwatch, Duration)>,
 }
 
+/// So many writes are prepared faster than another thread is found for it.
+const FEW_WRITES: usize = 10;
 /// The shortest time between two counts.
 const SHORTEST_REST: Duration = Duration::from_secs(1);
 /// Counting takes at most about this part of the time.
@@ -54,6 +59,7 @@ impl App {
             turns: Arc::new(Semaphore::new(config.limits.requests)),
             metrics: Metrics::new(),
             started: Stopwatch::start(),
+            commits: committer(),
             freshness: Mutex::default(),
             database,
             config,
@@ -107,22 +113,27 @@ impl App {
         }
     }
 
-    /// Writes a row, without a thread that waits for it: those who come together are committed by
-    /// one of them.
+    /// Writes rows, without a thread that waits for them: those who come together are committed at
+    /// once, by one thread for all.
     pub(crate) async fn write(
         &self,
         table: Table,
-        write: Write<'static>,
+        writes: Vec<Write<'static>>,
         durability: Durability,
     ) -> Result<Receipt> {
-        let commit = |commit: Commit| drop(tokio::task::spawn_blocking(|| commit.run()));
-        match table.submit([write.clone()], durability, commit) {
-            Ok(submitted) => self.within_time(async { Ok(submitted.await?) }).await,
-            // A thread waits for room.
-            Err(Error::Busy) => {
-                self.in_time(move |_| Ok(table.write_with([write], durability)?)).await
+        let submitted = match writes.len() {
+            0..=FEW_WRITES => Submission::new(self, table, writes, durability)?,
+            _ => {
+                let app = self.clone();
+                self.blocking(move |_| Submission::new(&app, table, writes, durability)).await?
             }
-            Err(error) => Err(error.into()),
+        };
+        match submitted {
+            Submission::Queued(receipt) => self.within_time(async { Ok(receipt.await?) }).await,
+            // A thread waits for room.
+            Submission::Full(table, writes) => {
+                self.in_time(move |_| Ok(table.write_with(writes, durability)?)).await
+            }
         }
     }
 
@@ -178,6 +189,37 @@ impl App {
         });
         known.collect()
     }
+}
+
+/// What became of writes that were to be queued.
+enum Submission {
+    Queued(Submitted),
+    Full(Table, Vec<Write<'static>>),
+}
+
+impl Submission {
+    fn new(
+        app: &App,
+        table: Table,
+        writes: Vec<Write<'static>>,
+        durability: Durability,
+    ) -> Result<Self> {
+        // Where the thread is gone, the commit is done here.
+        let run = |commit| drop(app.commits.send(commit));
+        match table.submit(&writes, durability, run) {
+            Err(Error::Busy) => Ok(Submission::Full(table, writes)),
+            submitted => Ok(Submission::Queued(submitted?)),
+        }
+    }
+}
+
+/// A thread that commits, and nothing else: one of those that also wait for commits might never be
+/// free to do it.
+fn committer() -> mpsc::Sender<Commit> {
+    let (commits, queue) = mpsc::channel::<Commit>();
+    let thread = std::thread::Builder::new().name("commits".to_owned());
+    let _ = thread.spawn(move || queue.into_iter().for_each(Commit::run));
+    commits
 }
 
 /// When a query is to give up.

@@ -185,7 +185,7 @@ impl Answers {
 /// # use stonecrop::{Commit, Database, Durability, Submitted, TableSchema, Write};
 /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
 /// let write = Write::put(1).set("name", "Ann");
-/// let receipt: Submitted = people.submit([write], Durability::Sync, Commit::run)?;
+/// let receipt: Submitted = people.submit(&[write], Durability::Sync, Commit::run)?;
 /// # Ok::<(), stonecrop::Error>(())
 /// ```
 #[must_use = "the future tells what became of the writes"]
@@ -229,7 +229,7 @@ impl Future for Submitted {
 /// # use stonecrop::{Commit, Database, Durability, TableSchema, Write};
 /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
 /// let on_a_thread = |commit: Commit| drop(std::thread::spawn(|| commit.run()));
-/// let receipt = people.submit([Write::put(1)], Durability::Sync, on_a_thread)?;
+/// let receipt = people.submit(&[Write::put(1)], Durability::Sync, on_a_thread)?;
 /// # Ok::<(), stonecrop::Error>(())
 /// ```
 #[must_use = "the commit happens when this is dropped"]
@@ -242,7 +242,7 @@ impl Commit {
     /// # use stonecrop::{Commit, Database, Durability, TableSchema, Write};
     /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
     /// let write = Write::put(1).set("name", "Ann");
-    /// let receipt = people.submit([write], Durability::Sync, Commit::run)?;
+    /// let receipt = people.submit(&[write], Durability::Sync, Commit::run)?;
     /// # Ok::<(), stonecrop::Error>(())
     /// ```
     pub fn run(self) {}

@@ -290,11 +290,11 @@ fn writes_that_are_submitted_are_committed_by_the_first_of_them() {
         let submitted: Vec<_> = (0..10)
             .map(|id| {
                 let write = Write::put(id).set("name", "Ann").when(Condition::NotExists);
-                table.submit([write], Durability::Sync, |commit| commits.push(commit)).unwrap()
+                table.submit(&[write], Durability::Sync, |commit| commits.push(commit)).unwrap()
             })
             .collect();
         let failing = Write::put(3).when(Condition::NotExists);
-        let failing = table.submit([failing], Durability::Sync, |_| panic!("not first")).unwrap();
+        let failing = table.submit(&[failing], Durability::Sync, |_| panic!("not first")).unwrap();
         assert_eq!((commits.len(), rows(&table, Scan::all()).len()), (1, 0));
         let committing = std::thread::spawn(move || commits.into_iter().for_each(Commit::run));
         for submitted in submitted {
@@ -313,7 +313,7 @@ fn a_submitted_write_is_done_though_nobody_waits_for_it() {
         create(fixture);
         // The commit is dropped as well.
         let table = fixture.table();
-        drop(table.submit([Write::put(1)], Durability::Interval, drop).unwrap());
+        drop(table.submit(&[Write::put(1)], Durability::Interval, drop).unwrap());
         assert_eq!(rows(&table, Scan::all()).len(), 1);
     });
 }

@@ -173,7 +173,7 @@ async fn write_one(
     let schema = table.key_schema()?;
     let row_key = key::read_address(&schema, &key)?;
     let (write, durability) = change.of(key::write(&schema, &row_key)?, op);
-    let receipt = app.write(table, db_write(write, row_key)?, durability.into()).await;
+    let receipt = app.write(table, vec![db_write(write, row_key)?], durability.into()).await;
     let receipt = receipt.map_err(|mut problem| {
         // There is only one.
         let path = problem.path.as_deref().and_then(|path| path.strip_prefix("/writes/0"));
@@ -240,21 +240,24 @@ pub(super) async fn batch(
     Json(batch): Json<Writes>,
 ) -> Result<Answer<Receipt>> {
     check_size("writes", batch.writes.len(), MOST_WRITES)?;
-    app.in_time(move |database| {
-        let table = database.table(&table)?;
-        let schema = table.key_schema()?;
-        let mut writes = Vec::with_capacity(batch.writes.len());
-        for (at, write) in batch.writes.into_iter().enumerate() {
-            if write.table.as_ref().is_some_and(|name| name != table.name()) {
-                let problem = "rows of other tables are written by POST /v1/transaction";
-                return Err(Problem::new(BAD_JSON, problem).at(format!("/writes/{at}/table")));
+    let durability = batch.durability.into();
+    let (table, writes) = app
+        .blocking(move |database| {
+            let table = database.table(&table)?;
+            let schema = table.key_schema()?;
+            let mut writes = Vec::with_capacity(batch.writes.len());
+            for (at, write) in batch.writes.into_iter().enumerate() {
+                if write.table.as_ref().is_some_and(|name| name != table.name()) {
+                    let problem = "rows of other tables are written by POST /v1/transaction";
+                    return Err(Problem::new(BAD_JSON, problem).at(format!("/writes/{at}/table")));
+                }
+                writes.push(in_write(at, row_write(&schema, write))?);
             }
-            writes.push(in_write(at, row_write(&schema, write))?);
-        }
-        let receipt = table.write_with(writes, batch.durability.into());
-        Ok(Answer(receipt.map_err(of_batch)?.into()))
-    })
-    .await
+            Ok((table, writes))
+        })
+        .await?;
+    let receipt = app.write(table, writes, durability).await;
+    Ok(Answer(receipt.map_err(of_batch)?.into()))
 }
 
 fn row_write(schema: &Schema, write: api::Write) -> Result<Write<'static>> {
@@ -270,9 +273,8 @@ fn in_write<T>(at: usize, result: Result<T>) -> Result<T> {
     })
 }
 
-/// The error of a batch, also if it had one write.
-fn of_batch(error: stonecrop::Error) -> Problem {
-    let problem = Problem::from(error);
+/// The problem of a batch, also if it had one write.
+fn of_batch(problem: Problem) -> Problem {
     match problem.path.as_deref() {
         Some(path) if !path.starts_with("/writes/") => {
             let path = format!("/writes/0{path}");
@@ -310,7 +312,8 @@ pub(super) async fn transaction(
             writes.push((table, write));
         }
         let writes = writes.iter().map(|(table, write)| (table, write.clone()));
-        Ok(Answer(database.transaction(writes).map_err(of_batch)?.into()))
+        let receipt = database.transaction(writes).map_err(Problem::from);
+        Ok(Answer(receipt.map_err(of_batch)?.into()))
     })
     .await
 }
