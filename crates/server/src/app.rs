@@ -26,6 +26,8 @@ pub(crate) struct Shared {
     pub(crate) started: Stopwatch,
     /// Turns for requests.
     turns: Arc<Semaphore>,
+    /// Threads that work at a time. More would not be faster, but take more memory.
+    threads: Arc<Semaphore>,
     commits: mpsc::Sender<Commit>,
     freshness: Mutex<HashMap<String, Arc<tokio::sync::Mutex<Counted>>>>,
 }
@@ -38,6 +40,8 @@ struct Counted {
     rest: Option<(Stopwatch, Duration)>,
 }
 
+/// Some of them wait for the disk.
+const THREADS_A_CORE: usize = 4;
 /// So many writes are prepared faster than another thread is found for it.
 const FEW_WRITES: usize = 10;
 /// The shortest time between two counts.
@@ -55,10 +59,12 @@ impl std::ops::Deref for App {
 
 impl App {
     pub(crate) fn new(database: Database, config: Config) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         App(Arc::new(Shared {
             turns: Arc::new(Semaphore::new(config.limits.requests)),
             metrics: Metrics::new(),
             started: Stopwatch::start(),
+            threads: Arc::new(Semaphore::new(THREADS_A_CORE * cores)),
             commits: committer(),
             freshness: Mutex::default(),
             database,
@@ -83,8 +89,23 @@ impl App {
         }
     }
 
-    /// Does something that reads or writes files, where that holds up nobody else.
+    /// Does something that reads or writes files, where that holds up nobody else, as soon as one
+    /// of the few threads for it is free.
     pub(crate) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Database) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let free = self.threads.clone().acquire_owned().await;
+        self.aside(move |database| {
+            let done = work(database);
+            drop(free);
+            done
+        })
+        .await
+    }
+
+    /// The same for what takes long, and is rare: nobody waits for its thread.
+    pub(crate) async fn aside<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Database) -> Result<T> + Send + 'static,
     ) -> Result<T> {

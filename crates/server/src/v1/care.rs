@@ -18,7 +18,7 @@ pub(super) async fn check(
     State(app): State<App>,
     OptionalJson(Check { repair }): OptionalJson<Check>,
 ) -> Result<Answer<Report>> {
-    app.blocking(move |database| {
+    app.aside(move |database| {
         Ok(Answer(if repair { database.repair()? } else { database.check()? }))
     })
     .await
@@ -28,7 +28,7 @@ pub(super) async fn check(
 #[utoipa::path(post, path = "/v1/compact", tag = "server",
     responses((status = 204), (status = "4XX", body = ProblemDocument, content_type = "application/problem+json")))]
 pub(super) async fn compact(State(app): State<App>) -> Result<StatusCode> {
-    app.blocking(|database| {
+    app.aside(|database| {
         database.compact()?;
         Ok(StatusCode::NO_CONTENT)
     })
