@@ -88,6 +88,12 @@ pub enum Error {
         /// Which write of the batch, counted from 0.
         write: usize,
     },
+    /// A function that decides on a write ([`crate::Write::decide`]) wants none of the batch.
+    #[error("the write was refused: {reason}")]
+    Refused {
+        /// Why.
+        reason: String,
+    },
     /// One of the writes of a batch is wrong. Nothing of the batch was written.
     #[error("write {write}: {cause}; nothing was written")]
     Write {
@@ -202,6 +208,7 @@ impl Error {
             | Error::Value { .. }
             | Error::TooLarge { .. }
             | Error::Index { .. }
+            | Error::Refused { .. }
             | Error::Query { .. } => Error::Write { write, cause: Box::new(self) },
             other => other,
         }

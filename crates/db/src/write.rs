@@ -2,11 +2,15 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::clock::Timestamp;
 use crate::condition::Condition;
+use crate::error::Result;
 use crate::key::RowKey;
+use crate::row::Row;
 use crate::value::Value;
 
 /// One change of one row.
@@ -30,6 +34,19 @@ pub struct Write<'a> {
     pub(crate) written_at: Option<Timestamp>,
     pub(crate) ttl: Option<Duration>,
     pub(crate) keep: Option<Duration>,
+    pub(crate) decide: Option<Decide>,
+}
+
+/// Makes a write of the row as it is.
+#[derive(Clone)]
+pub(crate) struct Decide(pub(crate) Arc<Deciding>);
+
+type Deciding = dyn Fn(Option<&Row>) -> Result<Option<Write<'static>>> + Send + Sync;
+
+impl fmt::Debug for Decide {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Decide")
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +82,7 @@ impl<'a> Write<'a> {
             written_at: None,
             ttl: None,
             keep: None,
+            decide: None,
         }
     }
 
@@ -93,6 +111,31 @@ impl<'a> Write<'a> {
     /// ```
     pub fn delete(key: impl Into<RowKey<'a>>) -> Self {
         Self::new(key, WriteKind::Delete)
+    }
+
+    /// Does what a function makes of the row as it is, and no other write comes between: the write
+    /// that it gives, to any row of the table, or nothing.
+    ///
+    /// The function may be asked more than once, and its last answer counts. All writes of the
+    /// database wait for it, so it is to be quick, and must not use the database. If it returns an
+    /// error, such as [`crate::Error::Refused`], nothing of the batch is written.
+    ///
+    /// ```
+    /// use stonecrop::{Database, TableSchema, Value, Write};
+    /// let stock = Database::memory().create_table(TableSchema::new("stock", "item string", "")?)?;
+    /// stock.write(Write::put("apple").set("count", 10))?;
+    /// stock.write(Write::decide("apple", |row| {
+    ///     let count = row.and_then(|row| row.value("count")).cloned();
+    ///     Ok(Some(Write::put("apple").set("before", count.unwrap_or(Value::Null)).set("count", 3)))
+    /// }))?;
+    /// assert_eq!(stock.get("apple")?.unwrap().value("before"), Some(&10.into()));
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn decide(
+        key: impl Into<RowKey<'a>>,
+        decide: impl Fn(Option<&Row>) -> Result<Option<Write<'static>>> + Send + Sync + 'static,
+    ) -> Self {
+        Write { decide: Some(Decide(Arc::new(decide))), ..Self::new(key, WriteKind::Put) }
     }
 
     fn change(mut self, column: impl Into<Cow<'a, str>>, change: Change) -> Self {

@@ -198,7 +198,7 @@ fn kind_of(error: &Error) -> Kind {
         Error::ColumnType { .. } => COLUMN_TYPE,
         Error::Value { .. } => BAD_VALUE,
         Error::TooLarge { .. } => TOO_LARGE,
-        Error::ConditionFailed { .. } => CONDITION_FAILED,
+        Error::ConditionFailed { .. } | Error::Refused { .. } => CONDITION_FAILED,
         Error::Write { cause, .. } => kind_of(cause),
         Error::Index { .. } => BAD_INDEX,
         Error::NotUnique { .. } => NOT_UNIQUE,

@@ -10,10 +10,10 @@ use crate::catalog::{self, CATALOG_SHARD, TableState, loose_prefix};
 use crate::clock::Timestamp;
 use crate::entry::{HEADER_BYTES, Header};
 use crate::error::{Error, Result};
-use crate::read::{Loader, Moment};
+use crate::read::{Loader, Moment, Selection};
 use crate::record::{LOOSE, entry_key, history_key, history_range};
 use crate::schema::History;
-use crate::write::WriteKind;
+use crate::write::{Decide, WriteKind};
 use crate::writer::Outcome;
 use crate::writer::pending::Pending;
 use crate::writer::prepare::{Content, Prepared, PreparedFamily, check_size, merge_columns};
@@ -88,6 +88,10 @@ impl<'p, 's> Request<'p, 's> {
                 return Err(Error::ConditionFailed { write: index });
             }
         }
+        let write = match self.decided(write)? {
+            Some(write) => write,
+            None => return Ok(Outcome { written_at: self.now, ignored: Vec::new() }),
+        };
         let watched = self.watch(&write)?;
         let written_at = write.written_at.unwrap_or(self.now);
         let mut row = RowWrite {
@@ -119,6 +123,20 @@ impl<'p, 's> Request<'p, 's> {
         }
         self.maintain(&row, watched, index)?;
         Ok(row.outcome())
+    }
+
+    /// What is to be written, if a function decides on it.
+    fn decided(&mut self, write: Prepared) -> Result<Option<Prepared>> {
+        let Some(Decide(decide)) = &write.decide else { return Ok(Some(write)) };
+        let moment = Moment::now(self.now);
+        let mut row = Loader::new(self.pending.view(), &write.table, &write.place, moment);
+        let row = row.row(&Selection::all(&write.table))?;
+        let Some(decided) = decide(row.as_ref())? else { return Ok(None) };
+        if decided.decide.is_some() || decided.condition.is_some() {
+            let reason = "what a function decided on has no condition, and nothing to decide";
+            return Err(Error::Refused { reason: reason.to_owned() });
+        }
+        Prepared::new(&write.slot, &write.table, &decided).map(Some)
     }
 
     fn was_removed_since(&mut self, row: &RowWrite) -> Result<bool> {

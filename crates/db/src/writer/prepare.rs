@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::record::LOOSE;
 use crate::schema::Lifetime;
 use crate::value::{ColumnType, Value, encode};
-use crate::write::{Change, Write, WriteKind};
+use crate::write::{Change, Decide, Write, WriteKind};
 
 /// The largest entry: a family of a row with all of its columns.
 pub(crate) const MAX_ENTRY_BYTES: usize = 16 << 20;
@@ -29,6 +29,7 @@ pub(crate) struct Prepared {
     pub(crate) written_at: Option<Timestamp>,
     /// The families that are written, each once.
     pub(crate) families: Vec<PreparedFamily>,
+    pub(crate) decide: Option<Decide>,
 }
 
 pub(crate) struct PreparedFamily {
@@ -65,6 +66,9 @@ impl Prepared {
         write: &Write<'_>,
     ) -> Result<Self> {
         let place = table.place(write.key.values())?;
+        if let (Some(_), Some((column, _))) = (&write.decide, write.changes.first()) {
+            return Err(Error::value(column, "what is set is up to the function that decides"));
+        }
         let families = match write.kind {
             WriteKind::Delete => match write.changes.first() {
                 None => Vec::new(),
@@ -85,6 +89,7 @@ impl Prepared {
             condition: write.condition.as_ref().map(|condition| Compiled::new(condition, table)),
             written_at: write.written_at,
             families,
+            decide: write.decide.clone(),
         })
     }
 

@@ -317,3 +317,68 @@ fn a_submitted_write_is_done_though_nobody_waits_for_it() {
         assert_eq!(rows(&table, Scan::all()).len(), 1);
     });
 }
+
+/// One more visit than there were.
+fn visit() -> Write<'static> {
+    Write::decide(1, |row| {
+        let visits = row.and_then(|row| row.value("visits")).cloned();
+        let Value::Int(visits) = visits.unwrap_or(0.into()) else { panic!("no number") };
+        Ok(Some(Write::put(1).set("visits", visits + 1)))
+    })
+}
+
+#[test]
+fn what_a_function_decides_is_decided_on_the_row_as_it_is() {
+    on_every_engine(|fixture| {
+        create(fixture);
+        let table = fixture.table();
+        table.write_all([Write::put(1).set("visits", 10), visit(), visit()]).unwrap();
+        assert_eq!(value(fixture, "visits"), Some(12.into()));
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| (0..25).for_each(|_| drop(fixture.table().write(visit()).unwrap())));
+            }
+        });
+        assert_eq!(value(fixture, "visits"), Some(212.into()));
+    });
+}
+
+#[test]
+fn a_function_can_decide_on_another_row_on_a_deletion_or_on_nothing() {
+    on_every_engine(|fixture| {
+        fill(fixture);
+        let table = fixture.table();
+        let copy = Write::decide(1, |row| {
+            let name = row.unwrap().value("name").unwrap().clone();
+            Ok(Some(Write::put(2).set("name", name)))
+        });
+        table.write_all([copy, Write::decide(1, |_| Ok(Some(Write::delete(1))))]).unwrap();
+        let found = rows(&table, Scan::all());
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].value("name"), Some(&"Ann".into()));
+        let gone = Write::decide(1, |row| {
+            assert_eq!(row, None);
+            Ok(None)
+        });
+        assert!(table.write(gone).unwrap().writes[0].ignored.is_empty());
+        assert_eq!(rows(&table, Scan::all()).len(), 1);
+    });
+}
+
+#[test]
+fn a_function_that_refuses_refuses_the_whole_batch() {
+    on_every_engine(|fixture| {
+        create(fixture);
+        let table = fixture.table();
+        let refuse = || Write::decide(2, |_| Err(Error::Refused { reason: "no".to_owned() }));
+        let refused = table.write_all([Write::put(1).set("name", "Ann"), refuse()]).unwrap_err();
+        assert!(matches!(&refused, Error::Write { write: 1, .. }), "{refused:?}");
+        let error = table.write(refuse()).unwrap_err();
+        assert_eq!(error.to_string(), "the write was refused: no");
+        let nested = table.write(Write::decide(1, |_| Ok(Some(visit())))).unwrap_err();
+        assert!(matches!(nested, Error::Refused { .. }), "{nested:?}");
+        let both = table.write(visit().set("name", "Ann")).unwrap_err();
+        assert!(matches!(both, Error::Value { .. }), "{both:?}");
+        assert!(rows(&table, Scan::all()).is_empty());
+    });
+}
