@@ -6,6 +6,7 @@
 //!
 //! - [`value`]: values to and from the JSON of the service, numbers, sizes.
 //! - [`expression`]: condition, filter, key condition, projection and update expressions.
+//! - [`legacy`]: the parameters that expressions replaced, as the same conditions and updates.
 //!
 //! ```
 //! use serde_json::json;
@@ -24,6 +25,7 @@
 
 mod error;
 pub mod expression;
+pub mod legacy;
 pub mod value;
 
 pub use error::{Error, ErrorKind, Result};

@@ -9,4 +9,5 @@
 )]
 
 mod keys;
+mod legacy;
 mod values;
