@@ -1,4 +1,5 @@
-//! DynamoDB's language: attribute values, expressions, and the older parameters that they replace.
+//! DynamoDB's language: attribute values, expressions, the older parameters that they replaced, and
+//! PartiQL.
 //!
 //! All of it is pure: texts and JSON in, conditions, updates and items out. Requests, tables and
 //! storage are not here. What is refused is refused with the service's own words, in the service's
@@ -7,6 +8,7 @@
 //! - [`value`]: values to and from the JSON of the service, numbers, sizes.
 //! - [`expression`]: condition, filter, key condition, projection and update expressions.
 //! - [`legacy`]: the parameters that expressions replaced, as the same conditions and updates.
+//! - [`partiql`]: statements that look like SQL, with the same conditions and updates in them.
 //!
 //! ```
 //! use serde_json::json;
@@ -26,6 +28,7 @@
 mod error;
 pub mod expression;
 pub mod legacy;
+pub mod partiql;
 pub mod value;
 
 pub use error::{Error, ErrorKind, Result};
