@@ -208,6 +208,7 @@ impl KeyConditions {
             return Err(not_supported());
         }
         let mut search = KeySearch { partition: Vec::new(), sort: Vec::new(), range: None };
+        self.check_order(sort)?;
         let mut left = self.tests.len();
         for key in partition {
             let Some(test) = self.test(key)? else { return Err(missed(key)) };
@@ -223,14 +224,30 @@ impl KeyConditions {
             left -= 1;
             match test {
                 KeyTest::Equal(value) => search.sort.push(value.clone()),
-                range if left == 0 => search.range = Some(range.clone()),
-                _ => return Err(not_supported()),
+                range => search.range = Some(range.clone()),
             }
         }
         match left {
             0 => Ok(search),
             _ => Err(not_supported()),
         }
+    }
+
+    /// Refuses a test of a sort attribute where one before it is not known.
+    fn check_order(&self, sort: &[KeyAttribute<'_>]) -> Result<()> {
+        let test = |key: &KeyAttribute<'_>| self.tests.iter().find(|(name, _)| name == key.name);
+        let known = |key: &KeyAttribute<'_>| matches!(test(key), Some((_, KeyTest::Equal(_))));
+        for (at, later) in sort.iter().enumerate() {
+            let unknown = sort.iter().take(at).find(|earlier| !known(earlier));
+            if let (Some(earlier), Some(_)) = (unknown, test(later)) {
+                return Err(Error::validation(format!(
+                    "RANGE key attributes {} must have equality conditions specified in the query \
+                     because a condition is present on key attribute {}",
+                    earlier.name, later.name
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// What is asked of an attribute, if that can be searched and is of its type.

@@ -100,14 +100,19 @@ impl Placeholders {
 
     /// What a value stands for.
     pub(super) fn value(&mut self, key: &str) -> Result<Value, String> {
-        let Some(value) = self.values.get(key) else {
-            return Err(format!(
+        let value = self.look_at(key)?.clone();
+        self.used_values.insert(key.to_owned());
+        Ok(value)
+    }
+
+    /// What a value stands for, without using it.
+    pub(super) fn look_at(&self, key: &str) -> Result<&Value, String> {
+        self.values.get(key).ok_or_else(|| {
+            format!(
                 "An expression attribute value used in expression is not defined; \
                  attribute value: {key}"
-            ));
-        };
-        self.used_values.insert(key.to_owned());
-        Ok(value.clone())
+            )
+        })
     }
 
     /// Where a path leads.

@@ -130,8 +130,14 @@ fn keys_of_many_attributes_are_given_from_the_left() {
     let missed = |name: &str| format!("Query condition missed key schema element: {name}");
     assert_eq!(message(search("p = :s")), missed("q"));
     assert_eq!(message(search("p = :s AND q > :s")), not_supported);
-    assert_eq!(message(search("p = :s AND q = :s AND d = :s")), missed("c"));
-    assert_eq!(message(search("p = :s AND q = :s AND c > :s AND d = :s")), not_supported);
+    let order = |earlier: &str, later: &str| {
+        format!(
+            "RANGE key attributes {earlier} must have equality conditions specified in the query \
+             because a condition is present on key attribute {later}"
+        )
+    };
+    assert_eq!(message(search("p = :s AND q = :s AND d = :s")), order("c", "d"));
+    assert_eq!(message(search("p = :s AND q = :s AND c > :s AND d = :s")), order("c", "d"));
     assert_eq!(message(search("p = :s AND q = :s AND x = :s")), missed("c"));
     assert_eq!(
         message(search("p = :s AND q = :s AND c = :s AND d = :s AND e = :s AND x = :s")),

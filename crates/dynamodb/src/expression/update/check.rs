@@ -153,10 +153,10 @@ fn check_sections(sections: &[Section<'_>]) -> Checked<()> {
     Ok(())
 }
 
-fn check_values(raw: &Raw<'_>, placeholders: &mut Placeholders) -> Checked<()> {
+fn check_values(raw: &Raw<'_>, placeholders: &Placeholders) -> Checked<()> {
     match raw {
         Raw::Path(_) => Ok(()),
-        Raw::Value(key) => placeholders.value(key).map(drop),
+        Raw::Value(key) => placeholders.look_at(key).map(drop),
         Raw::Parentheses(inner) => check_values(inner, placeholders),
         Raw::Call(_, arguments) => {
             arguments.iter().try_for_each(|argument| check_values(argument, placeholders))
@@ -173,7 +173,7 @@ fn build(sections: &[Section<'_>], placeholders: &mut Placeholders) -> Checked<V
     for section in sections {
         if let Section::Add(pairs) | Section::Delete(pairs) = section {
             for (_, key) in pairs {
-                check_operand(section.keyword(), AttributeType::of(&placeholders.value(key)?))?;
+                check_operand(section.keyword(), AttributeType::of(placeholders.look_at(key)?))?;
             }
         }
     }
