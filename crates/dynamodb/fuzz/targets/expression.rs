@@ -31,9 +31,10 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
         assert_eq!(projection.apply(&item), part);
     }
     if let Ok(update) = Update::parse(text, &mut placeholders()) {
-        update.touched(&item);
+        update.updated_old(&item);
         if let Ok(updated) = update.apply(&item) {
             check_nesting(&updated).unwrap();
+            update.updated_new(&item).unwrap();
         }
     }
 });

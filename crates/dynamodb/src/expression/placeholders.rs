@@ -13,7 +13,7 @@ const NAMES: &str = "ExpressionAttributeNames";
 const VALUES: &str = "ExpressionAttributeValues";
 /// The longest placeholder, in bytes.
 const MAX_KEY_BYTES: usize = 255;
-const MAX_INDEX: usize = i32::MAX as usize;
+const MAX_INDEX: u64 = u32::MAX as u64 - 1;
 
 /// `ExpressionAttributeNames` and `ExpressionAttributeValues` of a request.
 ///
@@ -155,12 +155,12 @@ impl Placeholders {
     }
 }
 
-/// The place in a list, which must fit in 32 bits.
+/// The place in a list, which has a limit.
 pub(super) fn index(digits: &str) -> Result<usize, String> {
-    match digits.parse() {
-        Ok(index) if index <= MAX_INDEX => Ok(index),
-        _ => Err(format!("List index is not within the allowable range; index: [{digits}]")),
-    }
+    let index = digits.parse::<u64>().ok().filter(|index| *index <= MAX_INDEX);
+    index
+        .and_then(|index| usize::try_from(index).ok())
+        .ok_or_else(|| format!("List index is not within the allowable range; index: [{digits}]"))
 }
 
 fn unused<'k>(

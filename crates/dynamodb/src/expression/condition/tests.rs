@@ -214,7 +214,7 @@ fn there_are_limits() {
             "Expression size has exceeded the maximum allowed size; expression size: 4097",
         ),
         ("", "The expression can not be empty;"),
-        ("a[2147483648] = :n", "List index is not within the allowable range; index: [2147483648]"),
+        ("a[4294967295] = :n", "List index is not within the allowable range; index: [4294967295]"),
         (
             &format!("a{} = :n", ".a".repeat(32)),
             "The document path has too many nesting levels; nesting levels: 33",

@@ -12,6 +12,7 @@ use stonecrop::{Path, Step, Value};
 use super::{Action, SetValue, Update};
 use crate::error::{Error, Result};
 use crate::expression::find;
+use crate::expression::projection::project;
 use crate::value::{Item, Seen, add, check_nesting, subtract};
 
 const MISSING: &str =
@@ -35,6 +36,37 @@ impl Update {
     /// # Ok::<(), stonecrop_dynamodb::Error>(())
     /// ```
     pub fn apply(&self, item: &Item) -> Result<Item> {
+        let updated = self.changes(item)?.make(item.clone());
+        check_nesting(&updated)?;
+        Ok(updated)
+    }
+
+    /// `UPDATED_NEW`: what it sets, adds or leaves of a set, as it is after the update of an item.
+    /// What is appended to a list is not told, as the service does not tell it.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use stonecrop_dynamodb::expression::{Placeholders, Update};
+    /// use stonecrop_dynamodb::value::{decode_item, encode_item};
+    /// let text = "SET m.a = b, l[1] = b REMOVE c";
+    /// let update = Update::parse(text, &mut Placeholders::default())?;
+    /// let item = json!({"b": {"N": "1"}, "c": {"N": "2"}, "m": {"M": {}}, "l": {"L": []}});
+    /// assert_eq!(
+    ///     encode_item(&update.updated_new(&decode_item(item)?)?),
+    ///     json!({"m": {"M": {"a": {"N": "1"}}}})
+    /// );
+    /// # Ok::<(), stonecrop_dynamodb::Error>(())
+    /// ```
+    pub fn updated_new(&self, item: &Item) -> Result<Item> {
+        let mut changes = self.changes(item)?;
+        // What is not told must not move what is.
+        changes.append.clear();
+        changes.remove.clear();
+        let paths: Vec<&Path> = changes.put.iter().map(|(path, _)| *path).collect();
+        Ok(project(&changes.make(item.clone()), paths.into_iter()))
+    }
+
+    fn changes(&self, item: &Item) -> Result<Changes<'_>> {
         let sets = self.actions.iter().map(|action| match action {
             Action::Set(_, value) => value.of(item).map(Some),
             _ => Ok(None),
@@ -64,9 +96,7 @@ impl Update {
                 }
             }
         }
-        let updated = changes.make(item.clone());
-        check_nesting(&updated)?;
-        Ok(updated)
+        Ok(changes)
     }
 }
 

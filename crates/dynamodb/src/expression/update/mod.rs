@@ -28,7 +28,7 @@ use crate::value::{AttributeType, Item};
 /// let item = decode_item(json!({"draft": {"BOOL": true}}))?;
 /// let updated = update.apply(&item)?;
 /// assert_eq!(encode_item(&updated), json!({"visits": {"N": "1"}}));
-/// assert_eq!(encode_item(&update.touched(&item)), json!({"draft": {"BOOL": true}}));
+/// assert_eq!(encode_item(&update.updated_old(&item)), json!({"draft": {"BOOL": true}}));
 /// # Ok::<(), stonecrop_dynamodb::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -210,21 +210,18 @@ impl Update {
         paths
     }
 
-    /// The parts of an item that it is about: `UPDATED_OLD` of the item before it, `UPDATED_NEW`
-    /// of the item after it.
+    /// `UPDATED_OLD`: what it changes or removes, as it was in the item.
     ///
     /// ```
     /// use serde_json::json;
     /// use stonecrop_dynamodb::expression::{Placeholders, Update};
     /// use stonecrop_dynamodb::value::{decode_item, encode_item};
-    /// let update = Update::parse("SET m.a = b", &mut Placeholders::default())?;
-    /// let old = decode_item(json!({"b": {"N": "1"}, "m": {"M": {"c": {"N": "2"}}}}))?;
-    /// let new = update.apply(&old)?;
-    /// assert_eq!(encode_item(&update.touched(&old)), json!({}));
-    /// assert_eq!(encode_item(&update.touched(&new)), json!({"m": {"M": {"a": {"N": "1"}}}}));
+    /// let update = Update::parse("SET m.a = b REMOVE c", &mut Placeholders::default())?;
+    /// let item = decode_item(json!({"b": {"N": "1"}, "c": {"N": "2"}, "m": {"M": {}}}))?;
+    /// assert_eq!(encode_item(&update.updated_old(&item)), json!({"c": {"N": "2"}}));
     /// # Ok::<(), stonecrop_dynamodb::Error>(())
     /// ```
-    pub fn touched(&self, item: &Item) -> Item {
+    pub fn updated_old(&self, item: &Item) -> Item {
         project(item, self.actions.iter().map(Action::path))
     }
 }

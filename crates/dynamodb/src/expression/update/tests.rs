@@ -291,14 +291,21 @@ fn an_update_can_not_nest_an_item_too_deep() {
 #[test]
 fn the_parts_that_were_touched_are_told() {
     let item = decode_item(item()).unwrap();
-    let update = parse("SET m.x = :s, l[1] = :s, fresh = :n REMOVE n").unwrap();
-    let after = update.apply(&item).unwrap();
+    let text =
+        "SET m.x = :s, l[1] = :s, l[9] = :n, fresh = :n REMOVE n, l[0] DELETE one :ss, ss :ss";
+    let update = parse(text).unwrap();
     assert_eq!(
-        encode_item(&update.touched(&item)),
-        json!({"m": {"M": {"x": {"N": "1"}}}, "l": {"L": [{"N": "1"}]}, "n": {"N": "5"}})
+        encode_item(&update.updated_old(&item)),
+        json!({
+            "m": {"M": {"x": {"N": "1"}}}, "l": {"L": [{"N": "0"}, {"N": "1"}]}, "n": {"N": "5"},
+            "one": {"SS": ["a"]}, "ss": {"SS": ["a", "b"]},
+        })
     );
     assert_eq!(
-        encode_item(&update.touched(&after)),
-        json!({"m": {"M": {"x": {"S": "a"}}}, "l": {"L": [{"S": "a"}]}, "fresh": {"N": "1"}})
+        encode_item(&update.updated_new(&item).unwrap()),
+        json!({
+            "m": {"M": {"x": {"S": "a"}}}, "l": {"L": [{"S": "a"}]}, "fresh": {"N": "1"},
+            "ss": {"SS": ["b"]},
+        })
     );
 }
