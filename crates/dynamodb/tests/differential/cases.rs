@@ -42,8 +42,11 @@ fn case(kind: &'static str, text: impl Strategy<Value = String>) -> impl Strateg
 
 /// Values of all types, few of each, so that some are equal.
 fn value() -> impl Strategy<Value = Json> {
-    let number =
-        || prop::sample::select(vec!["0", "1", "2", "-1", "1.5", "10", "1e20", "-2.5e-7", "9e125"]);
+    let number = || {
+        prop::sample::select(vec![
+            "0", "1", "2", "3", "4", "-1", "1.5", "10", "1e20", "-2.5e-7", "9e125",
+        ])
+    };
     let text = || prop::sample::select(vec!["", "a", "ab", "b", "S", "N", "é𝄞"]);
     let bytes = || prop::sample::select(vec!["", "YQ==", "YWI=", "/w=="]);
     let leaf = prop_oneof![
@@ -90,9 +93,10 @@ fn operand() -> impl Strategy<Value = String> {
 }
 
 fn test() -> impl Strategy<Value = String> {
-    let how = prop::sample::select(vec!["=", "<>", "<", "<=", ">", ">="]);
+    let how = || prop::sample::select(vec!["=", "<>", "<", "<=", ">", ">="]);
     prop_oneof![
-        6 => (operand(), how, operand()).prop_map(|(a, how, b)| format!("{a} {how} {b}")),
+        6 => (operand(), how(), operand()).prop_map(|(a, how, b)| format!("{a} {how} {b}")),
+        2 => (path(), how(), operand()).prop_map(|(a, how, b)| format!("size({a}) {how} {b}")),
         2 => (operand(), operand(), operand())
             .prop_map(|(a, low, high)| format!("{a} BETWEEN {low} AND {high}")),
         2 => (operand(), prop::collection::vec(operand(), 1..4))
@@ -103,6 +107,23 @@ fn test() -> impl Strategy<Value = String> {
         1 => path().prop_map(|path| format!("attribute_exists({path})")),
         1 => path().prop_map(|path| format!("attribute_not_exists({path})")),
     ]
+}
+
+/// An item with a text, a number, a list and a map of them, and values to compare them with.
+fn comparable() -> impl Strategy<Value = (Json, Json)> {
+    let number = || (0..7).prop_map(|number: i32| json!({"N": number.to_string()}));
+    let text = || {
+        let texts = vec!["", "a", "ab", "é𝄞", "𝄞", "abc"];
+        prop::sample::select(texts).prop_map(|text| json!({"S": text}))
+    };
+    let item = (text(), number(), text(), number(), text(), number()).prop_map(|(a, b, c, d, x, y)| {
+        json!({"a": a, "b": b, "c": {"L": [c, d]}, "d": {"M": {"x": x, "y": y}}})
+    });
+    let set = prop::collection::btree_set(prop::sample::select(vec!["a", "é𝄞", "b"]), 1..3);
+    let values = (number(), text(), number(), set, value()).prop_map(
+        |(n, t, m, set, any)| json!({":v0": n, ":v1": t, ":v2": m, ":v3": {"SS": set}, ":v4": any}),
+    );
+    (item, values)
 }
 
 pub(crate) fn conditions() -> impl Strategy<Value = Case> {
@@ -122,7 +143,18 @@ pub(crate) fn conditions() -> impl Strategy<Value = Case> {
             inner.prop_map(|inner| format!("not (attribute_exists(a) AND {inner})")),
         ]
     });
-    case("condition", condition)
+    replaced(case("condition", condition), comparable())
+}
+
+/// Most cases with another item and other values.
+fn replaced(
+    case: impl Strategy<Value = Case>,
+    with: impl Strategy<Value = (Json, Json)>,
+) -> impl Strategy<Value = Case> {
+    (case, prop::option::weighted(0.7, with)).prop_map(|(case, with)| match with {
+        Some((item, values)) => Case { item, values, ..case },
+        None => case,
+    })
 }
 
 pub(crate) fn projections() -> impl Strategy<Value = Case> {
@@ -203,9 +235,5 @@ pub(crate) fn updates() -> impl Strategy<Value = Case> {
         format!("{}{}{add}{delete}", section("SET", set), section("REMOVE", remove))
     });
     let text = text.prop_filter("an update does something", |text| !text.is_empty());
-    let shaped = prop::option::weighted(0.8, shaped());
-    (case("update", text), shaped).prop_map(|(case, shaped)| match shaped {
-        Some((item, values)) => Case { item, values, ..case },
-        None => case,
-    })
+    replaced(case("update", text), shaped())
 }
