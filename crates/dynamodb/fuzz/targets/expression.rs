@@ -2,9 +2,7 @@
 #![no_main]
 
 use serde_json::json;
-use stonecrop_dynamodb::expression::{
-    Condition, KeyConditions, Placeholders, Projection, Update,
-};
+use stonecrop_dynamodb::expression::{Condition, KeyConditions, Placeholders, Projection, Update};
 use stonecrop_dynamodb::value::{check_nesting, decode_item};
 
 libfuzzer_sys::fuzz_target!(|text: &str| {

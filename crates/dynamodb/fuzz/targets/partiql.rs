@@ -6,8 +6,11 @@ use stonecrop_dynamodb::partiql::{Statement, parse, split_key};
 use stonecrop_dynamodb::value::decode_item;
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
-    let item = decode_item(json!({"a": {"L": [{"N": "1"}]}, "b": {"M": {"c": {"S": "x"}}}})).unwrap();
-    let Ok(statement) = parse(text, vec![1.into()]).or_else(|_| parse(text, vec![])) else { return };
+    let item =
+        decode_item(json!({"a": {"L": [{"N": "1"}]}, "b": {"M": {"c": {"S": "x"}}}})).unwrap();
+    let Ok(statement) = parse(text, vec![1.into()]).or_else(|_| parse(text, vec![])) else {
+        return;
+    };
     let condition = match statement {
         Statement::Select(select) | Statement::Exists(select) => {
             if let Some(projection) = select.projection {
