@@ -88,8 +88,8 @@ MISSED = "Query condition missed key schema element: "
 
 REFUSED = [
     ("sk = :a", {":a": 1}, MISSED + "pk"),
-    ("other = :a", {":a": 1}, MISSED + "pk"),
-    ("pk = :p AND other = :a", {":a": 1}, MISSED + "sk"),
+    ("stray = :a", {":a": 1}, MISSED + "pk"),
+    ("pk = :p AND stray = :a", {":a": 1}, MISSED + "sk"),
     ("pk > :p", {}, "Query key condition not supported"),
     ("begins_with(pk, :p)", {}, "Query key condition not supported"),
     ("pk BETWEEN :p AND :a", {":a": "z"}, "Query key condition not supported"),

@@ -1,4 +1,6 @@
 """Query: order, pages, filters, what is selected."""
+import re
+
 import pytest
 
 from dynamo import NOT_FOUND, VALIDATION, column, items, plain_item, refused, typed_all
@@ -136,7 +138,7 @@ def test_specific_attributes_are_those_of_the_projection(table):
 
 
 @pytest.mark.parametrize("select, more, told", [
-    ("ALL_PROJECTED_ATTRIBUTES", {}, "One or more parameter values were invalid: "
+    ("ALL_PROJECTED_ATTRIBUTES", {},
      "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName"),
     ("ALL_ATTRIBUTES", {"ProjectionExpression": "a"},
      "Cannot specify the ProjectionExpression when choosing to get ALL_ATTRIBUTES"),
@@ -151,7 +153,8 @@ def test_a_selection_that_contradicts_itself_is_refused(table, select, more, tol
 
 def test_specific_attributes_without_a_projection_are_refused(table):
     """AWS: Query."""
-    with refused(VALIDATION):
+    with refused(VALIDATION, re.compile("Must specify the AttributesToGet or ProjectionExpression "
+                                        "when choosing to get SPECIFIC_ATTRIBUTES$")):
         table.query("pk = :p", {":p": "p"}, Select="SPECIFIC_ATTRIBUTES")
 
 
@@ -163,7 +166,8 @@ def test_a_start_that_is_no_key_is_refused(table, start):
     with refused(VALIDATION) as caught:
         table.query("pk = :p", {":p": "p"}, ExclusiveStartKey=typed_all(start))
     message = caught.value.response["Error"]["Message"]
-    assert message.startswith("The provided starting key is invalid"), message
+    assert message.startswith(("The provided starting key is invalid",
+                               "The provided key element does not match the schema")), message
 
 
 def test_a_start_in_another_partition_is_refused(table):
