@@ -152,7 +152,7 @@ def test_a_hundred_increments_are_a_hundred(simple, pk):
 
 def test_an_update_that_fails_halfway_changes_nothing(simple, pk):
     """AWS: UpdateItem."""
-    simple.put({"pk": pk, "a": 1, "text": "x"})
-    with refused(VALIDATION):
-        simple.update({"pk": pk}, "SET a = :v, b = text + :v", {":v": 5})
-    assert simple.get({"pk": pk}) == {"pk": pk, "a": 1, "text": "x"}
+    simple.put({"pk": pk, "a": 1, "letters": "x"})
+    with refused(VALIDATION, "An operand in the update expression has an incorrect data type"):
+        simple.update({"pk": pk}, "SET a = :v, b = letters + :v", {":v": 5})
+    assert simple.get({"pk": pk}) == {"pk": pk, "a": 1, "letters": "x"}
