@@ -79,7 +79,7 @@ def refused(code, message=None):
         assert error["Message"].removeprefix(envelope) == message.removeprefix(envelope)
 
 
-def until(condition, seconds=20):
+def until(condition, seconds=10):
     """Asks again until the answer is true; the last answer."""
     end = time.monotonic() + seconds
     while True:

@@ -13,7 +13,7 @@ def definitions(**types):
     return [{"AttributeName": name, "AttributeType": kind} for name, kind in types.items()]
 
 
-def test_a_new_table_is_described_in_the_answer(client, make):
+def test_a_new_table_is_described_in_the_answer(client):
     """AWS: CreateTable."""
     request = table_request(sort="sk", types={"sk": "N"})
     try:
