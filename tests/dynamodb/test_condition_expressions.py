@@ -127,8 +127,6 @@ BY_ITSELF = [
                                "function: attribute_type, operand type: N"),
     ("attribute_exists(:s)", "Operator or function requires a document path; operator or function: "
                              "attribute_exists"),
-    ("n < :ss", "Incorrect operand type for operator or function; operator or function: <, operand "
-                "type: SS"),
     ("n BETWEEN :n5 AND :n1", "The BETWEEN operator requires upper bound to be greater than or equal "
                               "to lower bound; lower bound operand: AttributeValue: {N:5}, upper "
                               "bound operand: AttributeValue: {N:1}"),
@@ -194,6 +192,17 @@ def test_a_bad_value_is_told_with_its_name(client, item):
                              "datatypes for key :a"):
         client.put_item(TableName=item.name, Item={"pk": {"S": "judged"}},
                         ConditionExpression="n = :a", ExpressionAttributeValues={":a": {}})
+
+
+@pytest.mark.parametrize("operator", ["<", "<=", ">", ">="])
+@pytest.mark.parametrize("value", [":ss", ":l", ":m", ":t", ":nil"])
+def test_only_what_has_an_order_is_compared_by_order(item, operator, value):
+    """AWS: Comparison operator and function reference."""
+    with refused(VALIDATION, re.compile(
+            "^Invalid ConditionExpression: Incorrect operand type for operator or function; operator "
+            f"or function: {operator}, operand type: ")):
+        item.put({"pk": "judged", **ITEM}, ConditionExpression=f"n {operator} {value}",
+                 values={value: VALUES[value]})
 
 
 def test_values_without_an_expression_are_refused(item):

@@ -10,36 +10,36 @@ from dynamo import VALIDATION, column, index, items, plain_item, refused, typed_
 def orders(make):
     """Orders by customer (pk) and number (sk), with every kind of index and projection."""
     table = make(
-        sort="sk", types={"sk": "N", "total": "N", "day": "S"},
+        sort="sk", types={"sk": "N", "cost": "N", "day": "S"},
         LocalSecondaryIndexes=[
-            index("local-all", "pk", "total"),
+            index("local-all", "pk", "cost"),
             index("local-keys", "pk", "day", "KEYS_ONLY"),
             index("local-some", "pk", "state", "INCLUDE", ["note"]),
         ],
         GlobalSecondaryIndexes=[
-            index("by-state", "state", "total"),
+            index("by-state", "state", "cost"),
             index("keys-by-state", "state", "day", "KEYS_ONLY"),
             index("some-by-state", "state", None, "INCLUDE", ["note"]),
         ])
     for number in range(1, 7):
-        table.put({"pk": "ann" if number % 2 else "bob", "sk": number, "total": 70 - number * 10,
+        table.put({"pk": "ann" if number % 2 else "bob", "sk": number, "cost": 70 - number * 10,
                    "day": f"2026-01-0{number}", "state": "paid" if number < 4 else "open",
                    "note": f"n{number}", "extra": number})
     table.put({"pk": "ann", "sk": 99, "extra": 99})  # in no index
     return table
 
 
-WHOLE = {"pk": "ann", "sk": 1, "total": 60, "day": "2026-01-01", "state": "paid", "note": "n1",
+WHOLE = {"pk": "ann", "sk": 1, "cost": 60, "day": "2026-01-01", "state": "paid", "note": "n1",
          "extra": 1}
 
 
 @pytest.mark.parametrize("name, condition, values, expected", [
     ("local-all", "pk = :p", {":p": "ann"}, [5, 3, 1]),
-    ("local-all", "pk = :p AND total > :t", {":p": "ann", ":t": 20}, [3, 1]),
+    ("local-all", "pk = :p AND cost > :t", {":p": "ann", ":t": 20}, [3, 1]),
     ("local-keys", "pk = :p", {":p": "bob"}, [2, 4, 6]),
     ("local-keys", "pk = :p AND begins_with(#d, :d)", {":p": "bob", ":d": "2026-01-04"}, [4]),
     ("by-state", "#s = :s", {":s": "paid"}, [3, 2, 1]),
-    ("by-state", "#s = :s AND total BETWEEN :a AND :b", {":s": "open", ":a": 10, ":b": 20}, [6, 5]),
+    ("by-state", "#s = :s AND cost BETWEEN :a AND :b", {":s": "open", ":a": 10, ":b": 20}, [6, 5]),
     ("keys-by-state", "#s = :s AND #d > :d", {":s": "paid", ":d": "2026-01-01"}, [2, 3]),
     ("some-by-state", "#s = :s", {":s": "nothing"}, []),
 ])
@@ -86,7 +86,7 @@ def test_a_page_of_an_index_names_both_keys(orders):
     """AWS: Query."""
     answer = orders.query("#s = :s", {":s": "paid"}, {"#s": "state"}, IndexName="by-state", Limit=2)
     assert plain_item(answer["LastEvaluatedKey"]) == {
-        "pk": "bob", "sk": 2, "state": "paid", "total": 50}
+        "pk": "bob", "sk": 2, "state": "paid", "cost": 50}
 
 
 @pytest.mark.parametrize("forward", [True, False])
@@ -115,7 +115,7 @@ def test_an_index_scan_goes_in_pages(orders):
         seen += column(answer, "sk")
         if "LastEvaluatedKey" not in answer:
             break
-        assert set(answer["LastEvaluatedKey"]) == {"pk", "sk", "state", "total"}
+        assert set(answer["LastEvaluatedKey"]) == {"pk", "sk", "state", "cost"}
         start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
     assert sorted(seen) == [1, 2, 3, 4, 5, 6]
 
@@ -252,9 +252,9 @@ def test_a_filter_of_an_index_may_use_the_table_s_keys(orders):
 def test_a_filter_of_an_index_has_no_keys_of_the_index(orders):
     """AWS: Query operations in DynamoDB."""
     with refused(VALIDATION, "Filter Expression can only contain non-primary key attributes: "
-                             "Primary key attribute: total"):
+                             "Primary key attribute: cost"):
         orders.query("#s = :s", {":s": "paid", ":t": 5}, {"#s": "state"}, IndexName="by-state",
-                     FilterExpression="total > :t")
+                     FilterExpression="cost > :t")
 
 
 def test_a_query_of_an_index_needs_the_key_of_the_index(orders):

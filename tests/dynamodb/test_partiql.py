@@ -22,7 +22,7 @@ def music(make):
                  GlobalSecondaryIndexes=[index("by-price", "shop", "price")])
     for number in range(1, 6):
         table.put({"pk": "acme", "sk": number, "title": f"song {number}", "price": number * 10,
-                   "shop": "north", "awards": {"list": [2018, 2020]}, "tags": {"pop", f"t{number}"}})
+                   "shop": "north", "awards": {"years": [2018, 2020]}, "tags": {"pop", f"t{number}"}})
     table.put({"pk": "other", "sk": 1, "title": "else", "price": 5})
     return table
 
@@ -44,7 +44,7 @@ SELECTS = [
     ("SELECT * FROM TABLE WHERE pk = 'acme' AND awards IS NOT MISSING AND sk = 1", [1]),
     ("SELECT * FROM TABLE WHERE pk = 'acme' AND NOT sk = 3 AND sk < 5", [1, 2, 4]),
     ("SELECT * FROM TABLE WHERE pk = 'acme' AND (sk = 1 OR price = 50)", [1, 5]),
-    ("SELECT * FROM TABLE WHERE pk = 'acme' AND awards.list[0] = 2018 AND sk = 2", [2]),
+    ("SELECT * FROM TABLE WHERE pk = 'acme' AND awards.years[0] = 2018 AND sk = 2", [2]),
     ("SELECT * FROM TABLE WHERE pk = 'acme' AND title <> 'song 1' AND sk <= 2", [2]),
     ("SELECT * FROM TABLE WHERE pk = 'nobody'", []),
     ("SELECT * FROM TABLE.\"by-price\" WHERE shop = 'north' AND price < 25", [1, 2]),
@@ -62,7 +62,7 @@ def test_a_select_finds_items(music, statement, expected):
     ("SELECT sk, price FROM TABLE WHERE pk = 'acme' AND sk = 1", [{"sk": 1, "price": 10}]),
     ("SELECT \"title\" FROM TABLE WHERE pk = 'acme' AND sk = 1", [{"title": "song 1"}]),
     ("SELECT absent FROM TABLE WHERE pk = 'acme' AND sk = 1", [{}]),
-    ("SELECT awards FROM TABLE WHERE pk = 'acme' AND sk = 1", [{"awards": {"list": [2018, 2020]}}]),
+    ("SELECT awards FROM TABLE WHERE pk = 'acme' AND sk = 1", [{"awards": {"years": [2018, 2020]}}]),
 ])
 def test_a_select_shows_what_it_names(music, statement, expected):
     """AWS: PartiQL select statements for DynamoDB."""
