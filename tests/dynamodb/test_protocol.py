@@ -142,17 +142,10 @@ def test_a_body_that_is_no_json_is_refused(http, body):
     assert (answer.status, answer.type) == (400, "SerializationException")
 
 
-@pytest.mark.parametrize("body", ["[]", '"text"', "5", "true", "null"])
+@pytest.mark.parametrize("body", ["[]", '"text"', "5", "true"])
 def test_a_body_that_is_no_object_is_refused(http, body):
     """AWS: Error handling with DynamoDB."""
     answer = http.send("DescribeTable", body)
-    assert answer.status == 400
-    assert answer.type in ("SerializationException", "ValidationException")
-
-
-def test_an_empty_body_is_refused(http):
-    """AWS: Error handling with DynamoDB."""
-    answer = http.send("DescribeTable", b"")
     assert answer.status == 400
     assert answer.type in ("SerializationException", "ValidationException")
 
@@ -284,7 +277,7 @@ def test_any_origin_may_ask(http, table):
     """AWS: DynamoDB low-level API."""
     answer = http.send("GetItem", get(table, "small"), headers={"Origin": "https://example.com"})
     assert answer.status == 200
-    assert answer.headers["access-control-allow-origin"] == "*"
+    assert answer.headers["access-control-allow-origin"] in ("*", "https://example.com")
 
 
 def test_a_browser_may_ask_before_it_asks(http):
@@ -293,7 +286,7 @@ def test_a_browser_may_ask_before_it_asks(http):
         "Origin": "https://example.com", "Access-Control-Request-Method": "POST",
         "Access-Control-Request-Headers": "content-type,x-amz-target", "Authorization": None})
     assert answer.status in (200, 204)
-    assert answer.headers["access-control-allow-origin"] == "*"
+    assert answer.headers["access-control-allow-origin"] in ("*", "https://example.com")
     assert "x-amz-target" in answer.headers["access-control-allow-headers"].lower() or (
         answer.headers["access-control-allow-headers"] == "*")
     assert "POST" in answer.headers["access-control-allow-methods"]

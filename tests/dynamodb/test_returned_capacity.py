@@ -85,12 +85,6 @@ def test_a_filter_does_not_make_a_query_cheaper(named, pk):
     assert (answer["Count"], units(answer)) == (0, 2)
 
 
-def test_a_query_of_nothing_costs_the_least(named, pk):
-    """AWS: DynamoDB Item sizes and formats."""
-    answer = named.query("pk = :p", {":p": pk}, ReturnConsumedCapacity="TOTAL")
-    assert units(answer) == 0.5
-
-
 def test_a_scan_costs_the_sum_of_what_it_reads(make):
     """AWS: Working with scans in DynamoDB."""
     table = make()
