@@ -178,6 +178,24 @@ WRONG = {
         {"GlobalSecondaryIndexes": [{"IndexName": "glo", "KeySchema": key_schema("a"),
                                      "Projection": {}}]},
         INVALID + "Unknown ProjectionType: null"),
+    "an attribute included twice": (
+        {"GlobalSecondaryIndexes": [index("glo", "a", projection="INCLUDE", include=["b", "b"])]},
+        re.compile("Duplicate element in NonKeyAttributes: b$")),
+    "a definition that no key and no index uses": (
+        {"AttributeDefinitions": definitions(pk="S", a="S", zz="S"),
+         "GlobalSecondaryIndexes": [index("glo", "a")]},
+        re.compile("Some AttributeDefinitions are not used. AttributeDefinitions: \\[")),
+    "a definition given twice": (
+        {"AttributeDefinitions": definitions(pk="S") * 2}, re.compile("pk$|does not exactly match")),
+    "units for the table and none for an index": (
+        {"ProvisionedThroughput": CAPACITY, "GlobalSecondaryIndexes": [index("glo", "a")]},
+        INVALID + "ProvisionedThroughput is not specified for index: glo"),
+    "units for an index on demand": (
+        {"GlobalSecondaryIndexes": [{**index("glo", "a"), "ProvisionedThroughput": CAPACITY}]},
+        INVALID + "ProvisionedThroughput should not be specified for index: glo when BillingMode is "
+                  "PAY_PER_REQUEST"),
+    "an unknown table class": (
+        {"TableClass": "CHEAP"}, re.compile("Member must satisfy enum|Invalid table-class parameter")),
     "an index key without a definition": (
         {"AttributeDefinitions": definitions(pk="S", b="S"),
          "GlobalSecondaryIndexes": [index("glo", "a")]},

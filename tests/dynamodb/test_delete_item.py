@@ -7,6 +7,7 @@ from dynamo import CONDITION_FAILED, NOT_FOUND, VALIDATION, plain_item, refused,
 def test_a_deleted_item_is_gone(simple, pk):
     """AWS: DeleteItem."""
     simple.put({"pk": pk})
+    assert simple.get({"pk": pk}) == {"pk": pk}
     simple.delete({"pk": pk})
     assert simple.get({"pk": pk}) is None
 
@@ -23,9 +24,10 @@ def test_only_the_named_item_goes(sorted_table, pk):
 def test_deleting_twice_is_no_error(simple, pk):
     """AWS: DeleteItem."""
     simple.put({"pk": pk})
-    simple.delete({"pk": pk})
-    answer = simple.delete({"pk": pk}, ReturnValues="ALL_OLD")
-    assert "Attributes" not in answer
+    first = simple.delete({"pk": pk}, ReturnValues="ALL_OLD")
+    second = simple.delete({"pk": pk}, ReturnValues="ALL_OLD")
+    assert "Attributes" in first
+    assert "Attributes" not in second
 
 
 def test_all_old_gives_the_deleted_item(simple, pk):
@@ -47,7 +49,9 @@ def test_a_delete_returns_only_all_old_or_none(simple, pk, wanted):
 def test_a_delete_whose_condition_holds_is_done(simple, pk):
     """AWS: Condition expressions."""
     simple.put({"pk": pk, "price": 650})
-    simple.delete({"pk": pk}, ConditionExpression="price > :low", values={":low": 600})
+    answer = simple.delete({"pk": pk}, ConditionExpression="price > :low", values={":low": 600},
+                           ReturnValues="ALL_OLD")
+    assert plain_item(answer["Attributes"]) == {"pk": pk, "price": 650}
     assert simple.get({"pk": pk}) is None
 
 

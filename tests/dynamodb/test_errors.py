@@ -51,25 +51,29 @@ def test_a_missing_table_is_told_when_all_else_is_well(http, case):
 
 
 FIRST = [
-    ("GetItem", {"Key": PK, "ProjectionExpression": "a,,b"}),
-    ("GetItem", {"Key": {"pk": {}}}),
-    ("GetItem", {"Key": PK, "ExpressionAttributeNames": {"#a": "a"}}),
-    ("PutItem", {"Item": PK, "ConditionExpression": "a ="}),
-    ("PutItem", {"Item": PK, "ReturnValues": "ALL_NEW"}),
-    ("PutItem", {"Item": {"pk": {"N": "x"}}}),
-    ("UpdateItem", {"Key": PK, "UpdateExpression": "SET"}),
-    ("UpdateItem", {"Key": PK, "UpdateExpression": "SET a = :a"}),
-    ("DeleteItem", {"Key": PK, "ConditionExpression": ""}),
-    ("Scan", {"Segment": 1}), ("Scan", {"FilterExpression": "name = :a"}),
-    ("Query", {}), ("Query", {"KeyConditionExpression": "pk > > :a"}),
+    ("GetItem", {"Key": PK, "ProjectionExpression": "a,,b"}, "Invalid ProjectionExpression"),
+    ("GetItem", {"Key": {"pk": {}}}, "Supplied AttributeValue is empty"),
+    ("GetItem", {"Key": PK, "ExpressionAttributeNames": {"#a": "a"}}, "ExpressionAttributeNames can"),
+    ("PutItem", {"Item": PK, "ConditionExpression": "a ="}, "Invalid ConditionExpression"),
+    ("PutItem", {"Item": PK, "ReturnValues": "ALL_NEW"}, "ReturnValues can only be"),
+    ("PutItem", {"Item": {"pk": {"N": "x"}}}, "The parameter cannot be converted"),
+    ("UpdateItem", {"Key": PK, "UpdateExpression": "SET"}, "Invalid UpdateExpression"),
+    ("UpdateItem", {"Key": PK, "UpdateExpression": "SET a = :a"}, "Invalid UpdateExpression"),
+    ("DeleteItem", {"Key": PK, "ConditionExpression": ""}, "Invalid ConditionExpression"),
+    ("Scan", {"Segment": 1}, "The TotalSegments parameter is required"),
+    ("Scan", {"FilterExpression": "name = :a"}, "Invalid FilterExpression"),
+    ("Query", {}, "Either the KeyConditions or KeyConditionExpression"),
+    ("Query", {"KeyConditionExpression": "pk > > :a"}, "Invalid KeyConditionExpression"),
 ]
 
 
-@pytest.mark.parametrize("operation, body", FIRST, ids=[f"{case[0]} {case[1]}" for case in FIRST])
-def test_a_fault_of_the_request_comes_before_a_missing_table(http, operation, body):
+@pytest.mark.parametrize("operation, body, told", FIRST,
+                         ids=[f"{case[0]} {case[1]}" for case in FIRST])
+def test_a_fault_of_the_request_comes_before_a_missing_table(http, operation, body, told):
     """AWS: Error handling with DynamoDB."""
     answer = http.send(operation, {"TableName": "no-such-table", **body})
     assert (answer.status, answer.type) == (400, VALIDATION)
+    assert answer.message.startswith(told)
 
 
 def test_a_missing_table_comes_before_a_key_that_does_not_fit(client):

@@ -6,9 +6,11 @@ from dynamo import NOT_FOUND, VALIDATION, plain_item, refused, typed_all
 
 def test_a_missing_item_is_an_answer_without_one(client, simple, pk):
     """AWS: GetItem."""
-    answer = client.get_item(TableName=simple.name, Key=typed_all({"pk": pk}))
+    simple.put({"pk": pk})
+    answer = client.get_item(TableName=simple.name, Key=typed_all({"pk": pk + "-missing"}))
     assert answer["ResponseMetadata"]["HTTPStatusCode"] == 200
     assert "Item" not in answer
+    assert simple.get({"pk": pk}) == {"pk": pk}
 
 
 @pytest.mark.parametrize("consistent", [True, False])

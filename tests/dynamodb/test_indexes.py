@@ -375,8 +375,19 @@ def test_four_and_four_attributes_are_allowed(make):
 @pytest.mark.parametrize("partition, sort", [("abcde", "f"), ("a", "bcdef")])
 def test_more_than_four_attributes_are_refused(make, partition, sort):
     """AWS: Multi-attribute keys pattern."""
-    with refused(VALIDATION):
+    kind = "HASH" if len(partition) > 4 else "RANGE"
+    with refused(VALIDATION, "One or more parameter values were invalid: The KeySchema exceeds the "
+                             f"maximum allowed number of {kind} key attributes"):
         make(GlobalSecondaryIndexes=[several("wide", partition, sort)])
+
+
+def test_the_attributes_of_the_partition_come_first(make):
+    """AWS: Multi-attribute keys pattern."""
+    mixed = several("mixed", "ab", "c")
+    mixed["KeySchema"][1:] = reversed(mixed["KeySchema"][1:])
+    with refused(VALIDATION, "One or more parameter values were invalid: All HASH key attributes must "
+                             "precede RANGE key attributes in the KeySchema"):
+        make(GlobalSecondaryIndexes=[mixed])
 
 
 def test_a_table_s_own_key_has_one_attribute_each(make):

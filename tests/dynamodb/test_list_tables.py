@@ -72,7 +72,8 @@ def test_a_limit_is_one_to_a_hundred(client, limit, told):
 
 
 @pytest.mark.parametrize("start", ["ab", "a b c", "x" * 256])
-def test_a_start_that_no_table_can_have_is_refused(client, start):
+def test_a_start_that_no_table_can_have_is_refused(client, names, start):
     """AWS: ListTables."""
     with refused(VALIDATION):
         client.list_tables(ExclusiveStartTableName=start)
+    assert client.list_tables(ExclusiveStartTableName=names[0], Limit=1)["TableNames"] == names[1:2]

@@ -226,10 +226,12 @@ def test_a_write_names_the_whole_key(music, statement):
     "DELETE TABLE", "DROP TABLE x", "SELECT * FROM TABLE WHERE pk = 'a' LIMIT 1",
     "SELECT * FROM TABLE GROUP BY pk", "SELECT * FROM TABLE; SELECT * FROM TABLE",
     "INSERT INTO TABLE VALUE {'n': 1}"])
-def test_a_statement_that_is_none_is_refused(simple, statement):
+def test_a_statement_that_is_none_is_refused(simple, pk, statement):
     """AWS: PartiQL statements for DynamoDB."""
+    simple.put({"pk": pk})
     with refused(VALIDATION):
         run(simple, statement)
+    assert items(run(simple, f"SELECT * FROM TABLE WHERE pk = '{pk}'")) == [{"pk": pk}]
 
 
 @pytest.mark.parametrize("parameters", [("a",), ("a", "b", "c")])

@@ -31,6 +31,7 @@ def test_a_put_answers_with_nothing_unless_asked(simple, pk):
     simple.put({"pk": pk, "a": 1})
     answer = simple.put({"pk": pk, "a": 2})
     assert set(answer) == {"ResponseMetadata"}
+    assert simple.get({"pk": pk}) == {"pk": pk, "a": 2}
 
 
 def test_all_old_gives_the_replaced_item(simple, pk):

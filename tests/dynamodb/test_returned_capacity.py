@@ -99,6 +99,7 @@ def test_nothing_is_told_unless_asked(simple, pk, wanted):
     """AWS: PutItem."""
     more = {"ReturnConsumedCapacity": wanted} if wanted else {}
     assert "ConsumedCapacity" not in simple.put({"pk": pk}, **more)
+    assert simple.get({"pk": pk}) == {"pk": pk}
 
 
 def test_indexes_are_told_apart_when_asked(simple, pk):
@@ -179,6 +180,7 @@ def test_a_collection_is_not_measured_elsewhere(simple, pk):
     """AWS: ItemCollectionMetrics."""
     answer = simple.put({"pk": pk}, ReturnItemCollectionMetrics="SIZE")
     assert "ItemCollectionMetrics" not in answer
+    assert simple.get({"pk": pk}) == {"pk": pk}
 
 
 @pytest.mark.parametrize("operation", ["update", "delete"])

@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from dynamo import (IN_USE, NOT_FOUND, VALIDATION, column, index, items, key_schema, refused, until)
+from dynamo import NOT_FOUND, VALIDATION, column, index, items, refused, until
 
 INVALID = "One or more parameter values were invalid: "
 
@@ -71,8 +71,7 @@ def test_a_table_on_demand_can_become_a_provisioned_one(make):
 
 @pytest.mark.parametrize("more, told", [
     ({}, re.compile("^At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
-                    "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is "
-                    "required")),
+                    "GlobalSecondaryIndexUpdates.* is required$")),
     ({"BillingMode": "PROVISIONED"}, INVALID + "ProvisionedThroughput must be specified when "
                                                "BillingMode is PROVISIONED"),
     ({"ProvisionedThroughput": {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}},
@@ -82,7 +81,17 @@ def test_a_table_on_demand_can_become_a_provisioned_one(make):
      INVALID + "One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, "
                "GlobalSecondaryIndexUpdate.Delete must not be null"),
     ({"BillingMode": "FREE"}, re.compile("Member must satisfy enum value set: \\[")),
-], ids=["nothing", "no units", "units on demand", "an empty change", "an unknown mode"])
+    ({"GlobalSecondaryIndexUpdates": [{"Create": index("by-a", "a"),
+                                       "Delete": {"IndexName": "by-b"}}]},
+     INVALID + "Only one global secondary index action is allowed per GlobalSecondaryIndexUpdate "
+               "object"),
+    ({"TableClass": "STANDARD_INFREQUENT_ACCESS", "DeletionProtectionEnabled": True},
+     re.compile("modification must be the only operation in the request$")),
+    ({"StreamSpecification": {"StreamEnabled": True}},
+     INVALID + "If stream is being enabled then UpdateViewType is required"),
+    ({"StreamSpecification": {"StreamEnabled": False}}, re.compile("^Table has no stream to disable")),
+], ids=["nothing", "no units", "units on demand", "an empty change", "an unknown mode",
+        "two actions in one", "two changes at once", "a stream without a view", "no stream to end"])
 def test_a_change_that_is_none_is_refused(client, simple, more, told):
     """AWS: UpdateTable."""
     with refused(VALIDATION, told):
@@ -197,12 +206,9 @@ def test_an_index_may_come_back_under_its_name(make):
 def test_an_index_that_is_there_is_not_made_again(client, make):
     """AWS: UpdateTable."""
     table = make(GlobalSecondaryIndexes=[index("by-color", "color")])
-    with pytest.raises(client.exceptions.ClientError) as caught:
+    with refused(VALIDATION, "Attempting to create an index which already exists"):
         client.update_table(TableName=table.name, AttributeDefinitions=definitions(color="S"),
                             GlobalSecondaryIndexUpdates=create("by-color", "color"))
-    error = caught.value.response["Error"]
-    assert error["Code"] in (VALIDATION, IN_USE)
-    assert "by-color" in error["Message"] or "already exists" in error["Message"]
 
 
 def test_an_index_that_is_not_there_is_not_removed(client, simple):
@@ -214,7 +220,7 @@ def test_an_index_that_is_not_there_is_not_removed(client, simple):
 
 def test_a_new_index_needs_the_types_of_its_keys(client, simple):
     """AWS: UpdateTable."""
-    with refused(VALIDATION, re.compile("not defined in AttributeDefinitions")):
+    with refused(VALIDATION, re.compile("AttributeDefinitions")):
         client.update_table(TableName=simple.name, AttributeDefinitions=definitions(pk="S"),
                             GlobalSecondaryIndexUpdates=create("by-color", "color"))
 
@@ -253,18 +259,15 @@ def test_a_stream_that_is_on_is_not_switched_on_again(client, make):
     """AWS: UpdateTable."""
     view = {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"}
     table = make(StreamSpecification=view)
-    with pytest.raises(client.exceptions.ClientError) as caught:
+    with refused(VALIDATION, f"Table already has an enabled stream: TableName: {table.name}"):
         client.update_table(TableName=table.name, StreamSpecification=view)
-    error = caught.value.response["Error"]
-    assert error["Code"] in (VALIDATION, IN_USE)
-    assert "stream" in error["Message"].lower()
 
 
 def test_a_new_index_with_the_wrong_key_schema_is_refused(client, simple):
     """AWS: UpdateTable."""
-    wrong = {"IndexName": "by-color", "KeySchema": key_schema("color")[::-1] + [
-        {"AttributeName": "color", "KeyType": "RANGE"}], "Projection": {"ProjectionType": "ALL"}}
-    with refused(VALIDATION):
+    wrong = {"IndexName": "by-color", "KeySchema": [
+        {"AttributeName": "color", "KeyType": "HASH"}, {"AttributeName": "color", "KeyType": "RANGE"}], "Projection": {"ProjectionType": "ALL"}}
+    with refused(VALIDATION, re.compile("have the same name|with the same name")):
         client.update_table(TableName=simple.name, AttributeDefinitions=definitions(color="S"),
                             GlobalSecondaryIndexUpdates=[{"Create": wrong}])
     assert "GlobalSecondaryIndexes" not in simple.describe()
