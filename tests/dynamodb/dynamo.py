@@ -66,7 +66,7 @@ def fresh_name(start="t"):
 
 @contextmanager
 def refused(code, message=None):
-    """The block must be refused with this code and, if given, exactly this message (or a pattern)."""
+    """The block must be refused with this code and, if given, this message or a pattern of it."""
     with pytest.raises(ClientError) as caught:
         yield caught
     error = caught.value.response["Error"]

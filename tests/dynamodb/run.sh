@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The DynamoDB suite against a server started for it.
-# Usage: tests/dynamodb/run.sh BINARY [PYTEST ARGUMENTS], with requirements.txt installed.
+# Usage: tests/dynamodb/run.sh BINARY [PYTEST ARGUMENTS]
+# PYTHON names the Python that has requirements.txt installed; python3 if not given.
 set -euo pipefail
 binary=$(realpath "$1")
 shift
@@ -17,4 +18,4 @@ for _ in $(seq 100); do
   sleep 0.1
 done
 [ -n "$address" ] || { echo "the server did not start:"; cat "$folder/err"; exit 1; }
-STONECROP_URL=$address PYTHONDONTWRITEBYTECODE=1 python3 -m pytest "$@"
+STONECROP_URL=$address PYTHONDONTWRITEBYTECODE=1 "${PYTHON:-python3}" -m pytest "$@"

@@ -11,9 +11,11 @@ ITEM = {
     "m": {"x": 1, "y": {"z": "deep"}}, "blank": "", "n2": 5, "s2": "cherry",
 }
 VALUES = {
-    ":n5": 5, ":n4": 4, ":n6": 6, ":n1": 1, ":n2": 2, ":n3": 3, ":n50": 50, ":s": "banana", ":ap": "apple",
+    ":n5": 5, ":n4": 4, ":n6": 6, ":n1": 1, ":n2": 2, ":n3": 3, ":n50": 50, ":s": "banana",
+    ":ap": "apple",
     ":ch": "cherry", ":ban": "ban", ":nan": "nan", ":5": "5", ":b": b"\x01\x02\x03", ":b1": b"\x01",
-    ":b2": b"\x02", ":bff": b"\xff", ":t": True, ":f": False, ":nil": None, ":red": "red", ":ss": {"red", "green"},
+    ":b2": b"\x02", ":bff": b"\xff", ":t": True, ":f": False, ":nil": None, ":red": "red",
+    ":ss": {"red", "green"},
     ":ns": {1, 2, 3}, ":l": [1, "two", [3]], ":m": {"x": 1, "y": {"z": "deep"}}, ":two": "two",
     ":S": "S", ":N": "N", ":B": "B", ":BOOL": "BOOL", ":NULL": "NULL", ":SS": "SS", ":NS": "NS",
     ":BS": "BS", ":L": "L", ":M": "M", ":e": "", ":deep": "deep", ":l3": [3], ":x": b"x",
@@ -39,9 +41,10 @@ HOLDS = [
     "attribute_type(n, :N)", "attribute_type(s, :S)", "attribute_type(b, :B)",
     "attribute_type(yes, :BOOL)", "attribute_type(nil, :NULL)", "attribute_type(ss, :SS)",
     "attribute_type(ns, :NS)", "attribute_type(bs, :BS)", "attribute_type(l, :L)",
-    "attribute_type(m, :M)", "attribute_type(m.y, :M)", "begins_with(s, :ban)", "begins_with(s, :s)",
-    "begins_with(b, :b1)", "begins_with(s, :e)", "contains(s, :nan)", "contains(ss, :red)", "contains(ns, :n2)",
-    "contains(bs, :x)", "contains(l, :two)", "contains(l, :l3)", "contains(b, :b2)", "contains(m.y.z, :deep)",
+    "attribute_type(m, :M)", "attribute_type(m.y, :M)", "begins_with(s, :ban)",
+    "begins_with(s, :s)", "begins_with(b, :b1)", "begins_with(s, :e)", "contains(s, :nan)",
+    "contains(ss, :red)", "contains(ns, :n2)", "contains(bs, :x)", "contains(l, :two)",
+    "contains(l, :l3)", "contains(b, :b2)", "contains(m.y.z, :deep)",
     "size(s) = :n6", "size(b) = :n3", "size(ss) = :n2", "size(ns) = :n3", "size(l) = :n3",
     "size(m) = :n2", "size(s) > n", "size(blank) < n", "size(l) BETWEEN :n2 AND :n4",
     "size(m.y) IN (:n1, :n2)", ":n6 = size(s)",
@@ -101,7 +104,8 @@ def test_a_condition_that_does_not_hold_stops_the_write(item, expression):
 
 
 @pytest.mark.parametrize("expression, count", [
-    *[(expression, 1) for expression in HOLDS[::4]], *[(expression, 0) for expression in FAILS[::4]]])
+    *[(expression, 1) for expression in HOLDS[::4]],
+    *[(expression, 0) for expression in FAILS[::4]]])
 def test_a_filter_judges_as_a_condition_does(item, expression, count):
     """AWS: Working with scans in DynamoDB."""
     answer = item.scan(FilterExpression=expression, values=used(expression))
@@ -122,23 +126,23 @@ BY_ITSELF = [
                                "function: attribute_exists, number of operands: 2"),
     ("begins_with(s)", "Incorrect number of operands for operator or function; operator or "
                        "function: begins_with, number of operands: 1"),
-    ("begins_with(s, :n5)", "Incorrect operand type for operator or function; operator or function: "
-                            "begins_with, operand type: N"),
+    ("begins_with(s, :n5)", "Incorrect operand type for operator or function; operator or "
+                            "function: begins_with, operand type: N"),
     ("attribute_type(s, :n5)", "Incorrect operand type for operator or function; operator or "
                                "function: attribute_type, operand type: N"),
     ("attribute_exists(:s)", "Operator or function requires a document path; operator or function: "
                              "attribute_exists"),
-    ("n BETWEEN :n5 AND :n1", "The BETWEEN operator requires upper bound to be greater than or equal "
-                              "to lower bound; lower bound operand: AttributeValue: {N:5}, upper "
-                              "bound operand: AttributeValue: {N:1}"),
+    ("n BETWEEN :n5 AND :n1", "The BETWEEN operator requires upper bound to be greater than or "
+                              "equal to lower bound; lower bound operand: AttributeValue: {N:5}, "
+                              "upper bound operand: AttributeValue: {N:1}"),
     ("n BETWEEN :n1 AND :s", "The BETWEEN operator requires same data type for lower and upper "
                              "bounds; lower bound operand: AttributeValue: {N:1}, upper bound "
                              "operand: AttributeValue: {S:banana}"),
     ("n = n", "The first operand must be distinct from the remaining operands for this operator or "
               "function; operator: =, first operand: [n]"),
     ("size(n)", "The function is not allowed to be used this way in an expression; function: size"),
-    ("attribute_exists(n) = :t", "The function is not allowed to be used this way in an expression; "
-                                 "function: attribute_exists"),
+    ("attribute_exists(n) = :t", "The function is not allowed to be used this way in an "
+                                 "expression; function: attribute_exists"),
 ]
 
 
@@ -177,7 +181,8 @@ def test_a_broken_condition_is_refused(item, expression):
     (None, {":a": 1, ":b": 1},
      "Value provided in ExpressionAttributeValues unused in expressions: keys: {:b}"),
     ({}, {":a": 1}, "ExpressionAttributeNames must not be empty"),
-    ({"x": "n"}, {":a": 1}, 'ExpressionAttributeNames contains invalid key: Syntax error; key: "x"'),
+    ({"x": "n"}, {":a": 1},
+     'ExpressionAttributeNames contains invalid key: Syntax error; key: "x"'),
     (None, {"a": 1}, 'ExpressionAttributeValues contains invalid key: Syntax error; key: "a"'),
 ])
 def test_names_and_values_must_be_used_and_well_formed(item, names, values, told):
@@ -200,8 +205,8 @@ def test_a_bad_value_is_told_with_its_name(client, item):
 def test_only_what_has_an_order_is_compared_by_order(item, operator, value):
     """AWS: Comparison operator and function reference."""
     with refused(VALIDATION, re.compile(
-            "^Invalid ConditionExpression: Incorrect operand type for operator or function; operator "
-            f"or function: {operator}, operand type: ")):
+            "^Invalid ConditionExpression: Incorrect operand type for operator or function; "
+            f"operator or function: {operator}, operand type: ")):
         item.put({"pk": "judged", **ITEM}, ConditionExpression=f"n {operator} {value}",
                  values={value: VALUES[value]})
 

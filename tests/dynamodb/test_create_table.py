@@ -129,8 +129,8 @@ WRONG = {
         "Both the Hash Key and the Range Key element in the KeySchema have the same name"),
     "provisioned without units": (
         {"BillingMode": "PROVISIONED"},
-        INVALID + "ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode "
-                  "is PROVISIONED"),
+        INVALID + "ReadCapacityUnits and WriteCapacityUnits must both be specified when "
+                  "BillingMode is PROVISIONED"),
     "on demand with units": (
         {"BillingMode": "PAY_PER_REQUEST", "ProvisionedThroughput": CAPACITY},
         INVALID + "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when "
@@ -153,14 +153,16 @@ WRONG = {
         INVALID + "Index KeySchema does not have the same leading hash key as table KeySchema for "
                   "index: loc. index hash key: zz, table hash key: pk"),
     "two indexes of one name": (
-        {"sort": "sk", "LocalSecondaryIndexes": [index("same", "pk", "y"), index("same", "pk", "z")]},
+        {"sort": "sk", "LocalSecondaryIndexes": [
+            index("same", "pk", "y"), index("same", "pk", "z")]},
         INVALID + "Duplicate index name: same"),
     "a local and a global index of one name": (
         {"sort": "sk", "LocalSecondaryIndexes": [index("same", "pk", "y")],
          "GlobalSecondaryIndexes": [index("same", "z")]},
         INVALID + "Duplicate index name: same"),
     "six local indexes": (
-        {"sort": "sk", "LocalSecondaryIndexes": [index(f"loc{n}", "pk", f"a{n}") for n in range(6)]},
+        {"sort": "sk", "LocalSecondaryIndexes": [
+            index(f"loc{n}", "pk", f"a{n}") for n in range(6)]},
         INVALID + "Number of LocalSecondaryIndexes exceeds per-table limit of 5"),
     "twenty-one global indexes": (
         {"GlobalSecondaryIndexes": [index(f"glo{n}", f"a{n}") for n in range(21)]},
@@ -186,16 +188,18 @@ WRONG = {
          "GlobalSecondaryIndexes": [index("glo", "a")]},
         re.compile("Some AttributeDefinitions are not used. AttributeDefinitions: \\[")),
     "a definition given twice": (
-        {"AttributeDefinitions": definitions(pk="S") * 2}, re.compile("pk$|does not exactly match")),
+        {"AttributeDefinitions": definitions(pk="S") * 2},
+        re.compile("pk$|does not exactly match")),
     "units for the table and none for an index": (
         {"ProvisionedThroughput": CAPACITY, "GlobalSecondaryIndexes": [index("glo", "a")]},
         INVALID + "ProvisionedThroughput is not specified for index: glo"),
     "units for an index on demand": (
         {"GlobalSecondaryIndexes": [{**index("glo", "a"), "ProvisionedThroughput": CAPACITY}]},
-        INVALID + "ProvisionedThroughput should not be specified for index: glo when BillingMode is "
-                  "PAY_PER_REQUEST"),
+        INVALID + "ProvisionedThroughput should not be specified for index: glo when BillingMode "
+                  "is PAY_PER_REQUEST"),
     "an unknown table class": (
-        {"TableClass": "CHEAP"}, re.compile("Member must satisfy enum|Invalid table-class parameter")),
+        {"TableClass": "CHEAP"},
+        re.compile("Member must satisfy enum|Invalid table-class parameter")),
     "an index key without a definition": (
         {"AttributeDefinitions": definitions(pk="S", b="S"),
          "GlobalSecondaryIndexes": [index("glo", "a")]},

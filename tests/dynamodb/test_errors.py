@@ -28,8 +28,8 @@ def test_what_is_required_is_told(http, operation, name):
     assert (answer.status, answer.type) == (400, VALIDATION)
     assert (f"Value null at '{name}' failed to satisfy constraint: Member must not be null"
             in answer.message
-            or f"The parameter '{name[0].upper() + name[1:]}' is required but was not present in the "
-               "request" in answer.message
+            or f"The parameter '{name[0].upper() + name[1:]}' is required but was not present in "
+               "the request" in answer.message
             or "Invalid TableArn" in answer.message), answer.message
 
 
@@ -53,7 +53,8 @@ def test_a_missing_table_is_told_when_all_else_is_well(http, case):
 FIRST = [
     ("GetItem", {"Key": PK, "ProjectionExpression": "a,,b"}, "Invalid ProjectionExpression"),
     ("GetItem", {"Key": {"pk": {}}}, "Supplied AttributeValue is empty"),
-    ("GetItem", {"Key": PK, "ExpressionAttributeNames": {"#a": "a"}}, "ExpressionAttributeNames can"),
+    ("GetItem", {"Key": PK, "ExpressionAttributeNames": {"#a": "a"}},
+     "ExpressionAttributeNames can"),
     ("PutItem", {"Item": PK, "ConditionExpression": "a ="}, "Invalid ConditionExpression"),
     ("PutItem", {"Item": PK, "ReturnValues": "ALL_NEW"}, "ReturnValues can only be"),
     ("PutItem", {"Item": {"pk": {"N": "x"}}}, "The parameter cannot be converted"),
@@ -131,7 +132,8 @@ def test_all_constraints_are_told_together(http):
     ("GetItem", {"Key": PK}, "returnConsumedCapacity", "[INDEXES, TOTAL, NONE]"),
     ("PutItem", {"Item": PK}, "returnItemCollectionMetrics", "[SIZE, NONE]"),
     ("PutItem", {"Item": PK}, "returnValues", "[ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]"),
-    ("Scan", {}, "select", "[SPECIFIC_ATTRIBUTES, COUNT, ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES]"),
+    ("Scan", {}, "select",
+     "[SPECIFIC_ATTRIBUTES, COUNT, ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES]"),
     ("Scan", {}, "conditionalOperator", "[OR, AND]"),
 ])
 def test_a_word_outside_its_list_is_told_with_the_list(http, operation, body, name, values):
@@ -186,9 +188,11 @@ def test_faults_are_told_in_order(client, simple, case):
 
 
 @pytest.mark.parametrize("word", [
-    "abort", "ACTION", "Attribute", "count", "data", "date", "day", "desc", "group", "hash", "index",
+    "abort", "ACTION", "Attribute", "count", "data", "date", "day", "desc", "group", "hash",
+    "index",
     "item", "key", "language", "list", "location", "map", "max", "month", "name", "number", "owner",
-    "path", "percent", "range", "region", "role", "rows", "size", "state", "status", "table", "time",
+    "path", "percent", "range", "region", "role", "rows", "size", "state", "status", "table",
+    "time",
     "timestamp", "token", "total", "ttl", "type", "url", "user", "uuid", "value", "values", "view",
     "year", "zone"])
 def test_a_reserved_word_needs_a_name(simple, word):

@@ -227,9 +227,9 @@ def test_a_local_index_fetches_attributes_that_are_asked_for(orders):
 
 def test_a_global_index_has_only_what_it_projects(orders):
     """AWS: Query."""
-    with refused(VALIDATION, "One or more parameter values were invalid: Select type ALL_ATTRIBUTES "
-                             "is not supported for global secondary index keys-by-state because its "
-                             "projection type is not ALL"):
+    with refused(VALIDATION, "One or more parameter values were invalid: Select type "
+                             "is not supported for global secondary index keys-by-state because "
+                             "its projection type is not ALL"):
         orders.query("#s = :s", {":s": "paid"}, {"#s": "state"}, IndexName="keys-by-state",
                      Select="ALL_ATTRIBUTES")
 
@@ -385,8 +385,8 @@ def test_the_attributes_of_the_partition_come_first(make):
     """AWS: Multi-attribute keys pattern."""
     mixed = several("mixed", "ab", "c")
     mixed["KeySchema"][1:] = reversed(mixed["KeySchema"][1:])
-    with refused(VALIDATION, "One or more parameter values were invalid: All HASH key attributes must "
-                             "precede RANGE key attributes in the KeySchema"):
+    with refused(VALIDATION, "One or more parameter values were invalid: All HASH key attributes "
+                             "must precede RANGE key attributes in the KeySchema"):
         make(GlobalSecondaryIndexes=[mixed])
 
 

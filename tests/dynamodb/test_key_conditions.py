@@ -137,16 +137,17 @@ def test_a_value_of_another_type_than_the_key_is_refused(numbers, condition, val
 
 def test_a_prefix_of_a_number_is_refused(numbers):
     """AWS: Query operations in DynamoDB."""
-    with refused(VALIDATION, "Invalid KeyConditionExpression: Incorrect operand type for operator or "
-                             "function; operator or function: begins_with, operand type: N"):
+    with refused(VALIDATION, "Invalid KeyConditionExpression: Incorrect operand type for operator "
+                             "or function; operator or function: begins_with, operand type: N"):
         numbers.query("pk = :p AND begins_with(sk, :a)", {":p": "p", ":a": 1})
 
 
 def test_an_upside_down_range_is_refused(numbers):
     """AWS: Query operations in DynamoDB."""
     with refused(VALIDATION, "Invalid KeyConditionExpression: The BETWEEN operator requires upper "
-                             "bound to be greater than or equal to lower bound; lower bound operand: "
-                             "AttributeValue: {N:5}, upper bound operand: AttributeValue: {N:1}"):
+                             "bound to be greater than or equal to lower bound; lower bound "
+                             "operand: AttributeValue: {N:5}, upper bound operand: "
+                             "AttributeValue: {N:1}"):
         numbers.query("pk = :p AND sk BETWEEN :a AND :b", {":p": "p", ":a": 5, ":b": 1})
 
 

@@ -54,11 +54,12 @@ def test_an_update_without_an_action_puts(simple, pk):
 
 @pytest.mark.parametrize("updates, told", [
     (changes(a=("ADD", "text")), INVALID + "ADD action is not supported for the type S"),
-    (changes(a=("DELETE", 5)), INVALID + "DELETE action with value is not supported for the type N"),
+    (changes(a=("DELETE", 5)),
+     INVALID + "DELETE action with value is not supported for the type N"),
     (changes(a=("PUT",)), INVALID + "Only DELETE action is allowed when no attribute value is "
                                     "specified"),
-    (changes(pk=("PUT", "x")), INVALID + "Cannot update attribute pk. This attribute is part of the "
-                                         "key"),
+    (changes(pk=("PUT", "x")), INVALID + "Cannot update attribute pk. This attribute is part of "
+                                         "the key"),
 ], ids=["add text", "delete a number", "put nothing", "the key"])
 def test_an_update_that_cannot_be_is_refused(simple, pk, updates, told):
     """AWS: AttributeUpdates."""
@@ -89,8 +90,8 @@ def test_updates_answer_with_what_was_asked(simple, pk, wanted, expected):
 
 # Expected, and the comparisons that every legacy condition shares
 
-ITEM = {"n": 5, "s": "banana", "ss": {"red", "green"}, "ns": {1, 2}, "b": b"\x01\x02", "l": [1, "x"],
-        "yes": True}
+ITEM = {"n": 5, "s": "banana", "ss": {"red", "green"}, "ns": {1, 2}, "b": b"\x01\x02",
+        "l": [1, "x"], "yes": True}
 
 HOLDS = [
     ("n", compare("EQ", 5)), ("n", compare("NE", 4)), ("n", compare("LE", 5)),
@@ -204,7 +205,8 @@ def test_conditions_are_joined(legacy_item, operator, conditions, holds):
     ({"a": compare("BETWEEN", 1)}, "Invalid number of argument(s) for the BETWEEN "
                                    "ComparisonOperator"),
     ({"a": compare("NULL", 1)}, "Invalid number of argument(s) for the NULL ComparisonOperator"),
-    ({"a": compare("IN", 1, "x")}, "AttributeValues inside AttributeValueList must be of same type"),
+    ({"a": compare("IN", 1, "x")},
+     "AttributeValues inside AttributeValueList must be of same type"),
 ], ids=str)
 def test_an_expectation_that_contradicts_itself_is_refused(simple, pk, expected, told):
     """AWS: Expected."""
@@ -215,11 +217,12 @@ def test_an_expectation_that_contradicts_itself_is_refused(simple, pk, expected,
 
 @pytest.mark.parametrize("condition, told", [
     (compare("EQ", 1, 2), INVALID + "Invalid number of argument(s) for the EQ ComparisonOperator"),
-    (compare("LT", {"a"}), INVALID + "ComparisonOperator LT is not valid for SS AttributeValue type"),
+    (compare("LT", {"a"}),
+     INVALID + "ComparisonOperator LT is not valid for SS AttributeValue type"),
     (compare("BEGINS_WITH", 5), INVALID + "ComparisonOperator BEGINS_WITH is not valid for N "
                                           "AttributeValue type"),
-    (compare("BETWEEN", 5, 1), "The BETWEEN condition was provided a range where the lower bound is "
-                               "greater than the upper bound"),
+    (compare("BETWEEN", 5, 1), "The BETWEEN condition was provided a range where the lower bound "
+                               "is greater than the upper bound"),
     (compare("LIKE", 5), re.compile("Member must satisfy enum value set: \\[")),
 ], ids=str)
 def test_a_filter_that_contradicts_itself_is_refused(legacy_item, condition, told):
@@ -292,7 +295,8 @@ def test_query_filters_may_be_joined_by_or(numbers):
 def test_a_query_filter_has_no_key_attributes(numbers):
     """AWS: QueryFilter."""
     with refused(VALIDATION, re.compile("non-primary key attributes")):
-        numbers.query(KeyConditions={"pk": compare("EQ", "p")}, QueryFilter={"sk": compare("EQ", 1)})
+        numbers.query(KeyConditions={"pk": compare("EQ", "p")},
+                      QueryFilter={"sk": compare("EQ", 1)})
 
 
 def test_attributes_to_get_are_shown(numbers):
@@ -317,7 +321,8 @@ def test_attributes_to_get_are_not_paths(simple, pk):
 
 @pytest.mark.parametrize("call, legacy, modern", [
     (lambda t: t.put({"pk": "a"}, Expected={"a": {"Exists": False}},
-                     ConditionExpression="attribute_exists(pk)"), "Expected", "ConditionExpression"),
+                     ConditionExpression="attribute_exists(pk)"),
+     "Expected", "ConditionExpression"),
     (lambda t: t.get({"pk": "a"}, AttributesToGet=["a"], ProjectionExpression="a"),
      "AttributesToGet", "ProjectionExpression"),
     (lambda t: t.update({"pk": "a"}, "REMOVE a", AttributeUpdates=changes(a=("DELETE",))),
@@ -332,8 +337,8 @@ def test_attributes_to_get_are_not_paths(simple, pk):
 ], ids=["put", "get", "update", "scan", "query", "delete"])
 def test_legacy_parameters_and_expressions_do_not_mix(simple, call, legacy, modern):
     """AWS: Legacy conditional parameters."""
-    with refused(VALIDATION, "Can not use both expression and non-expression parameters in the same "
-                             f"request: Non-expression parameters: {{{legacy}}} Expression "
+    with refused(VALIDATION, "Can not use both expression and non-expression parameters in the "
+                             f"same request: Non-expression parameters: {{{legacy}}} Expression "
                              f"parameters: {{{modern}}}"):
         call(simple)
 

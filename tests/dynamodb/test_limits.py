@@ -85,8 +85,8 @@ def test_a_sort_key_has_at_most_1024_bytes(named, pk, size, allowed):
         named.put({"pk": pk, "sk": key})
         assert named.get({"pk": pk, "sk": key}) == {"pk": pk, "sk": key}
     else:
-        with refused(VALIDATION, "One or more parameter values were invalid: Aggregated size of all "
-                                 "range keys has exceeded the size limit of 1024 bytes"):
+        with refused(VALIDATION, "One or more parameter values were invalid: Aggregated size of "
+                                 "all range keys has exceeded the size limit of 1024 bytes"):
             named.put({"pk": pk, "sk": key})
 
 

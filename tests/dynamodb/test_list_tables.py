@@ -14,7 +14,8 @@ def all_names(client, **more):
     answer = client.list_tables(**more)
     yield answer["TableNames"]
     while "LastEvaluatedTableName" in answer:
-        answer = client.list_tables(ExclusiveStartTableName=answer["LastEvaluatedTableName"], **more)
+        last = answer["LastEvaluatedTableName"]
+        answer = client.list_tables(ExclusiveStartTableName=last, **more)
         yield answer["TableNames"]
 
 

@@ -1,8 +1,8 @@
 """PartiQL: ExecuteStatement, BatchExecuteStatement, ExecuteTransaction."""
 import pytest
 
-from dynamo import (CANCELLED, CONDITION_FAILED, NOT_FOUND, VALIDATION, column, index, items, refused,
-                    typed)
+from dynamo import (
+    CANCELLED, CONDITION_FAILED, NOT_FOUND, VALIDATION, column, index, items, refused, typed)
 
 
 def run(table, statement, *parameters, **more):
@@ -22,7 +22,8 @@ def music(make):
                  GlobalSecondaryIndexes=[index("by-price", "shop", "price")])
     for number in range(1, 6):
         table.put({"pk": "acme", "sk": number, "title": f"song {number}", "price": number * 10,
-                   "shop": "north", "awards": {"years": [2018, 2020]}, "tags": {"pop", f"t{number}"}})
+                   "shop": "north", "awards": {"years": [2018, 2020]},
+                   "tags": {"pop", f"t{number}"}})
     table.put({"pk": "other", "sk": 1, "title": "else", "price": 5})
     return table
 
@@ -62,7 +63,8 @@ def test_a_select_finds_items(music, statement, expected):
     ("SELECT sk, price FROM TABLE WHERE pk = 'acme' AND sk = 1", [{"sk": 1, "price": 10}]),
     ("SELECT \"title\" FROM TABLE WHERE pk = 'acme' AND sk = 1", [{"title": "song 1"}]),
     ("SELECT absent FROM TABLE WHERE pk = 'acme' AND sk = 1", [{}]),
-    ("SELECT awards FROM TABLE WHERE pk = 'acme' AND sk = 1", [{"awards": {"years": [2018, 2020]}}]),
+    ("SELECT awards FROM TABLE WHERE pk = 'acme' AND sk = 1",
+     [{"awards": {"years": [2018, 2020]}}]),
 ])
 def test_a_select_shows_what_it_names(music, statement, expected):
     """AWS: PartiQL select statements for DynamoDB."""
@@ -267,7 +269,8 @@ def test_a_batch_of_writes_is_done_one_by_one(simple, pk):
 
 def test_a_batch_of_reads_answers_in_order(music):
     """AWS: Running batch operations with PartiQL for DynamoDB."""
-    answer = batch(music, *[f"SELECT * FROM TABLE WHERE pk = 'acme' AND sk = {n}" for n in (3, 99, 1)])
+    answer = batch(music, *[f"SELECT * FROM TABLE WHERE pk = 'acme' AND sk = {number}"
+                            for number in (3, 99, 1)])
     assert [one["Item"]["sk"]["N"] if "Item" in one else None for one in answer] == ["3", None, "1"]
     assert {one["TableName"] for one in answer} == {music.name}
 

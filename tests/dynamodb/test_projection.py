@@ -70,8 +70,8 @@ def test_a_scan_projects_as_a_get_does(item, expression, names, expected):
                "paths; path one: [m], path two: [m, x]"),
     ("l[0], l", "Two document paths overlap with each other; must remove or rewrite one of these "
                 "paths; path one: [l, [0]], path two: [l]"),
-    ("m.x, m[0]", "Two document paths conflict with each other; must remove or rewrite one of these "
-                  "paths; path one: [m, x], path two: [m, [0]]"),
+    ("m.x, m[0]", "Two document paths conflict with each other; must remove or rewrite one of "
+                  "these paths; path one: [m, x], path two: [m, [0]]"),
 ])
 def test_a_wrong_projection_is_refused(item, expression, told):
     """AWS: Projection expressions."""

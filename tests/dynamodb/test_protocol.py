@@ -174,7 +174,8 @@ WRONG_TYPES = [
      "NUMBER_VALUE cannot be converted to String"),
     ("PutItem", {"Item": {"a": {"BOOL": "maybe"}}}, "Unexpected token received from parser"),
     ("CreateTable", {"KeySchema": "x"}, None), ("CreateTable", {"KeySchema": ["x"]}, None),
-    ("BatchGetItem", {"RequestItems": []}, None), ("BatchWriteItem", {"RequestItems": {"t": {}}}, None),
+    ("BatchGetItem", {"RequestItems": []}, None),
+    ("BatchWriteItem", {"RequestItems": {"t": {}}}, None),
     ("TransactWriteItems", {"TransactItems": {}}, None),
 ]
 

@@ -186,8 +186,8 @@ def test_the_table_may_be_named_by_its_arn(client, simple, pk):
                 "datatypes"),
     ({"a": {"S": "x", "N": "1"}}, "Supplied AttributeValue has more than one datatypes set, must "
                                   "contain exactly one of the supported datatypes"),
-    ({"a": {"NULL": False}}, "One or more parameter values were invalid: Null attribute value types "
-                             "must have the value of true"),
+    ({"a": {"NULL": False}}, "One or more parameter values were invalid: Null attribute value "
+                             "types must have the value of true"),
     ({"a": {"SS": []}}, "One or more parameter values were invalid: An string set  may not be "
                         "empty"),
     ({"a": {"NS": []}}, "One or more parameter values were invalid: An number set  may not be "

@@ -52,7 +52,8 @@ def test_items_come_whole(table):
     assert items(answer) == [{"pk": "p", "sk": 3, "even": False, "a": 30}]
 
 
-@pytest.mark.parametrize("limit, forward", [(1, True), (6, True), (7, False), (20, True), (21, True)])
+@pytest.mark.parametrize("limit, forward", [
+    (1, True), (6, True), (7, False), (20, True), (21, True)])
 def test_pages_follow_each_other_without_gaps(table, limit, forward):
     """AWS: Paginating table query results."""
     seen = list(pages(table, Limit=limit, ScanIndexForward=forward))
@@ -159,8 +160,8 @@ def test_specific_attributes_without_a_projection_are_refused(table):
 
 
 @pytest.mark.parametrize("start", [
-    {"pk": "p"}, {"sk": 1}, {"pk": "p", "sk": "1"}, {"pk": "p", "sk": 1, "a": 1}, {"pk": 1, "sk": 1},
-    {"a": 1}], ids=str)
+    {"pk": "p"}, {"sk": 1}, {"pk": "p", "sk": "1"}, {"pk": "p", "sk": 1, "a": 1},
+    {"pk": 1, "sk": 1}, {"a": 1}], ids=str)
 def test_a_start_that_is_no_key_is_refused(table, start):
     """AWS: Query."""
     with refused(VALIDATION) as caught:

@@ -163,7 +163,8 @@ def test_a_batch_of_reads_tells_each_table(client, simple, named, pk):
 def test_a_batch_of_writes_costs_each_item(client, simple, pk):
     """AWS: BatchWriteItem."""
     answer = client.batch_write_item(ReturnConsumedCapacity="TOTAL", RequestItems={simple.name: [
-        {"PutRequest": {"Item": typed_all(sized(size * KB, pk=f"{pk}{size}"))}} for size in (1, 3)]})
+        {"PutRequest": {"Item": typed_all(sized(size * KB, pk=f"{pk}{size}"))}}
+        for size in (1, 3)]})
     assert answer["ConsumedCapacity"] == [{"TableName": simple.name, "CapacityUnits": 4.0}]
 
 

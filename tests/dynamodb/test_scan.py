@@ -120,19 +120,19 @@ def test_a_partition_is_in_one_segment(table):
     ({"TotalSegments": 2}, "The Segment parameter is required but was not present in the request "
                            "when parameter TotalSegments is present"),
     ({"Segment": 2, "TotalSegments": 2},
-     "The Segment parameter is zero-based and must be less than parameter TotalSegments: Segment: 2 "
-     "is not less than TotalSegments: 2"),
+     "The Segment parameter is zero-based and must be less than parameter TotalSegments: Segment: "
+     "2 is not less than TotalSegments: 2"),
     ({"Segment": 0, "TotalSegments": 1000001},
-     "1 validation error detected: Value '1000001' at 'totalSegments' failed to satisfy constraint: "
-     "Member must have value less than or equal to 1000000"),
+     "1 validation error detected: Value '1000001' at 'totalSegments' failed to satisfy "
+     "constraint: Member must have value less than or equal to 1000000"),
     ({"Segment": 0, "TotalSegments": 0},
      "1 validation error detected: Value '0' at 'totalSegments' failed to satisfy constraint: "
      "Member must have value greater than or equal to 1"),
     ({"Segment": -1, "TotalSegments": 2},
      "1 validation error detected: Value '-1' at 'segment' failed to satisfy constraint: "
      "Member must have value greater than or equal to 0"),
-    ({"Limit": 0}, "1 validation error detected: Value '0' at 'limit' failed to satisfy constraint: "
-                   "Member must have value greater than or equal to 1"),
+    ({"Limit": 0}, "1 validation error detected: Value '0' at 'limit' failed to satisfy "
+                   "constraint: Member must have value greater than or equal to 1"),
     ({"IndexName": "nowhere"}, "The table does not have the specified index: nowhere"),
     ({"FilterExpression": ""}, "Invalid FilterExpression: The expression can not be empty;"),
     ({"Select": "COUNT", "ProjectionExpression": "a"},

@@ -314,8 +314,8 @@ def test_a_view_that_is_none_is_refused(make):
 
 def test_a_stream_without_a_view_is_refused(make):
     """AWS: StreamSpecification."""
-    with refused(VALIDATION, "One or more parameter values were invalid: Table is being created with "
-                             "a stream enabled, UpdateViewType is required"):
+    with refused(VALIDATION, "One or more parameter values were invalid: Table is being created "
+                             "with a stream enabled, UpdateViewType is required"):
         make(StreamSpecification={"StreamEnabled": True})
 
 

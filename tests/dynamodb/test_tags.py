@@ -73,7 +73,8 @@ def test_fifty_tags_are_allowed_and_no_more(client, arn):
     """AWS: Tagging restrictions in DynamoDB."""
     tag(client, arn, **{f"key{number}": "x" for number in range(50)})
     assert len(tags(client, arn)) == 50
-    with refused(VALIDATION, "Number of Tags exceed the current limit for the provided ResourceArn"):
+    with refused(VALIDATION, "Number of Tags exceed the current limit for the provided "
+                             "ResourceArn"):
         tag(client, arn, one_more="x")
     assert len(tags(client, arn)) == 50
 

@@ -119,7 +119,8 @@ def test_a_sum_that_is_too_large_is_refused(client, simple, pk):
     """AWS: Supported data types and naming rules in Amazon DynamoDB."""
     store(simple, pk, {"N": "9e125"})
     with refused(VALIDATION, re.compile("Number overflow")):
-        client.update_item(TableName=simple.name, Key={"pk": {"S": pk}}, UpdateExpression="ADD v :d",
+        client.update_item(TableName=simple.name, Key={"pk": {"S": pk}},
+                           UpdateExpression="ADD v :d",
                            ExpressionAttributeValues={":d": {"N": "9e125"}})
     assert simple.get({"pk": pk})["v"] == int(Decimal("9e125"))
 

@@ -52,7 +52,8 @@ CHANGES = [
     ({"l": [1]}, "SET l = list_append(l, :v)", {":v": []}, {"l": [1]}),
     ({}, "SET l = list_append(if_not_exists(l, :none), :v)", {":none": [], ":v": ["x"]},
      {"l": ["x"]}),
-    ({"m": {"l": ["a"]}}, "SET m.l = list_append(m.l, :v)", {":v": ["b"]}, {"m": {"l": ["a", "b"]}}),
+    ({"m": {"l": ["a"]}}, "SET m.l = list_append(m.l, :v)", {":v": ["b"]},
+     {"m": {"l": ["a", "b"]}}),
     # REMOVE
     ({"a": 1, "b": 2}, "REMOVE a", None, {"b": 2}),
     ({"a": 1, "b": 2}, "REMOVE a, b", None, {}),
@@ -137,7 +138,8 @@ ON_THE_ITEM = [
                                         "not exist in the item"),
     ("SET a = t + :n", "An operand in the update expression has an incorrect data type"),
     ("SET a = :n - t", "An operand in the update expression has an incorrect data type"),
-    ("SET a = list_append(n, :l)", "An operand in the update expression has an incorrect data type"),
+    ("SET a = list_append(n, :l)",
+     "An operand in the update expression has an incorrect data type"),
     ("ADD t :n", "An operand in the update expression has an incorrect data type"),
     ("ADD s :n", "An operand in the update expression has an incorrect data type"),
     ("ADD n :s", "An operand in the update expression has an incorrect data type"),
@@ -175,8 +177,8 @@ BY_ITSELF = [
     ("SET a = IF_NOT_EXISTS(a, b)", "Invalid function name; function: IF_NOT_EXISTS"),
     ("SET a = :n, a = :n", "Two document paths overlap with each other; must remove or rewrite one "
                            "of these paths; path one: [a], path two: [a]"),
-    ("SET a = :n REMOVE a", "Two document paths overlap with each other; must remove or rewrite one "
-                            "of these paths; path one: [a], path two: [a]"),
+    ("SET a = :n REMOVE a", "Two document paths overlap with each other; must remove or rewrite "
+                            "one of these paths; path one: [a], path two: [a]"),
     ("SET a.b = :n, a = :n", "Two document paths overlap with each other; must remove or rewrite "
                              "one of these paths; path one: [a, b], path two: [a]"),
     ("SET l[1].x = :n REMOVE l[1]", "Two document paths overlap with each other; must remove or "
@@ -193,8 +195,8 @@ BY_ITSELF = [
                  "STRING"),
     ("DELETE a :n", "Incorrect operand type for operator or function; operator: DELETE, operand "
                     "type: NUMBER"),
-    ("SET a = :absent", "An expression attribute value used in expression is not defined; attribute "
-                        "value: :absent"),
+    ("SET a = :absent", "An expression attribute value used in expression is not defined; "
+                        "attribute value: :absent"),
     ("SET #absent = :n", "An expression attribute name used in the document path is not defined; "
                          "attribute name: #absent"),
     ("SET name = :n", "Attribute name is a reserved keyword; reserved keyword: name"),

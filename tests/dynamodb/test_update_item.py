@@ -103,7 +103,8 @@ def test_an_update_with_a_failed_condition_changes_nothing(simple, pk):
 def test_a_failed_condition_on_a_missing_item_makes_none(simple, pk):
     """AWS: Condition expressions."""
     with refused(CONDITION_FAILED):
-        simple.update({"pk": pk}, "SET a = :a", {":a": 1}, ConditionExpression="attribute_exists(pk)")
+        simple.update({"pk": pk}, "SET a = :a", {":a": 1},
+                      ConditionExpression="attribute_exists(pk)")
     assert simple.get({"pk": pk}) is None
 
 

@@ -89,7 +89,8 @@ def test_a_table_on_demand_can_become_a_provisioned_one(make):
      re.compile("modification must be the only operation in the request$")),
     ({"StreamSpecification": {"StreamEnabled": True}},
      INVALID + "If stream is being enabled then UpdateViewType is required"),
-    ({"StreamSpecification": {"StreamEnabled": False}}, re.compile("^Table has no stream to disable")),
+    ({"StreamSpecification": {"StreamEnabled": False}},
+     re.compile("^Table has no stream to disable")),
 ], ids=["nothing", "no units", "units on demand", "an empty change", "an unknown mode",
         "two actions in one", "two changes at once", "a stream without a view", "no stream to end"])
 def test_a_change_that_is_none_is_refused(client, simple, more, told):
@@ -147,8 +148,9 @@ def test_a_new_index_follows_later_writes(make):
 def test_a_new_index_is_described(make):
     """AWS: UpdateTable."""
     table = make()
-    told = change(table, AttributeDefinitions=definitions(color="S"), GlobalSecondaryIndexUpdates=create(
-        "by-color", "color", projection="INCLUDE", include=["size"]))
+    told = change(table, AttributeDefinitions=definitions(color="S"),
+                  GlobalSecondaryIndexUpdates=create(
+                      "by-color", "color", projection="INCLUDE", include=["size"]))
     (growing,) = told["GlobalSecondaryIndexes"]
     assert growing["IndexStatus"] in ("CREATING", "ACTIVE")
     (grown,) = table.describe()["GlobalSecondaryIndexes"]
@@ -237,8 +239,8 @@ def test_only_one_index_is_made_at_a_time(client, simple):
 def test_one_index_is_changed_once_in_a_request(client, make):
     """AWS: UpdateTable."""
     table = make(GlobalSecondaryIndexes=[index("by-color", "color")])
-    with refused(VALIDATION, INVALID + "Only one global secondary index update per index is allowed "
-                                       "simultaneously. Index: by-color"):
+    with refused(VALIDATION, INVALID + "Only one global secondary index update per index is "
+                                       "allowed simultaneously. Index: by-color"):
         client.update_table(TableName=table.name, GlobalSecondaryIndexUpdates=[
             {"Delete": {"IndexName": "by-color"}}, {"Delete": {"IndexName": "by-color"}}])
 
@@ -266,7 +268,8 @@ def test_a_stream_that_is_on_is_not_switched_on_again(client, make):
 def test_a_new_index_with_the_wrong_key_schema_is_refused(client, simple):
     """AWS: UpdateTable."""
     wrong = {"IndexName": "by-color", "KeySchema": [
-        {"AttributeName": "color", "KeyType": "HASH"}, {"AttributeName": "color", "KeyType": "RANGE"}], "Projection": {"ProjectionType": "ALL"}}
+        {"AttributeName": "color", "KeyType": "HASH"},
+        {"AttributeName": "color", "KeyType": "RANGE"}], "Projection": {"ProjectionType": "ALL"}}
     with refused(VALIDATION, re.compile("have the same name|with the same name")):
         client.update_table(TableName=simple.name, AttributeDefinitions=definitions(color="S"),
                             GlobalSecondaryIndexUpdates=[{"Create": wrong}])
