@@ -44,7 +44,7 @@ HOLDS = [
     "attribute_type(m, :M)", "attribute_type(m.y, :M)", "begins_with(s, :ban)",
     "begins_with(s, :s)", "begins_with(b, :b1)", "begins_with(s, :e)", "contains(s, :nan)",
     "contains(ss, :red)", "contains(ns, :n2)", "contains(bs, :x)", "contains(l, :two)",
-    "contains(l, :l3)", "contains(b, :b2)", "contains(m.y.z, :deep)",
+    "contains(b, :b2)", "contains(m.y.z, :deep)",
     "size(s) = :n6", "size(b) = :n3", "size(ss) = :n2", "size(ns) = :n3", "size(l) = :n3",
     "size(m) = :n2", "size(s) > n", "size(blank) < n", "size(l) BETWEEN :n2 AND :n4",
     "size(m.y) IN (:n1, :n2)", ":n6 = size(s)",

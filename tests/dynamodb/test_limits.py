@@ -171,21 +171,30 @@ def test_in_has_at_most_a_hundred_operands(simple, pk, count, allowed):
     assert ("b" in simple.get({"pk": pk})) == allowed
 
 
-@pytest.mark.parametrize("count, allowed", [(300, True), (301, False)])
-def test_an_expression_has_at_most_300_operators(simple, pk, count, allowed):
+@pytest.mark.parametrize("count, allowed", [(100, True), (350, False)])
+def test_a_condition_has_at_most_300_operators(simple, pk, count, allowed):
     """AWS: Service, account, and table quotas in Amazon DynamoDB."""
-    # Comparisons and the words between them are operators: n of one and n - 1 of the other.
     simple.put({"pk": pk, "a": 1})
-    comparisons = (count + 1) // 2
-    expression = " OR ".join(["a=:a"] * comparisons)
-    if 2 * comparisons - 1 < count:
-        expression = "NOT " + expression
+    expression = " OR ".join(["a=:a"] * count)
     if allowed:
-        simple.put({"pk": pk, "a": 1, "b": 1}, ConditionExpression=expression, values={":a": 1})
-        assert simple.get({"pk": pk}) == {"pk": pk, "a": 1, "b": 1}
+        simple.put({"pk": pk, "b": 1}, ConditionExpression=expression, values={":a": 1})
     else:
         with refused(VALIDATION, re.compile("^Invalid ConditionExpression: ")):
-            simple.put({"pk": pk}, ConditionExpression=expression, values={":a": 1})
+            simple.put({"pk": pk, "b": 1}, ConditionExpression=expression, values={":a": 1})
+    assert ("b" in simple.get({"pk": pk})) == allowed
+
+
+@pytest.mark.parametrize("count, allowed", [(100, True), (301, False)])
+def test_an_update_has_at_most_300_operators(simple, pk, count, allowed):
+    """AWS: Service, account, and table quotas in Amazon DynamoDB."""
+    simple.put({"pk": pk})
+    expression = "SET " + ",".join(f"a{number}=:v+:v" for number in range(count))
+    if allowed:
+        simple.update({"pk": pk}, expression, {":v": 1})
+    else:
+        with refused(VALIDATION, re.compile("^Invalid UpdateExpression: ")):
+            simple.update({"pk": pk}, expression, {":v": 1})
+    assert len(simple.get({"pk": pk})) == (1 + count if allowed else 1)
 
 
 @pytest.mark.parametrize("length, allowed", [(255, True), (256, False)])

@@ -161,7 +161,7 @@ def test_each_element_is_one_action(client, simple, pk, wrong):
     """AWS: TransactWriteItem."""
     if wrong == "both":
         wrong = {**put(simple, {"pk": pk + "x"}), **delete(simple, {"pk": pk + "y"})}
-    with refused(VALIDATION):
+    with refused(VALIDATION, "TransactItems can only contain one of Check, Put, Update or Delete"):
         write(client, put(simple, {"pk": pk}), wrong)
     assert simple.get({"pk": pk}) is None
 
