@@ -18,7 +18,8 @@ use crate::index::{Backfill, Index, IndexProgress};
 use crate::key::RowKey;
 use crate::path::Path;
 use crate::query::{
-    Execution, Explanation, Facets, Freshness, Page, Query, Request, Response, Summary, needing,
+    Execution, Explanation, Facets, Freshness, Page, Query, Request, Response, Summary,
+    after_entry, needing,
 };
 use crate::read::{Loader, Moment, Selection, versions};
 use crate::record::{LOOSE, PLACE, backfill_key, family_prefix};
@@ -392,6 +393,72 @@ impl Table {
         Execution::new(&self.slot, &self.name, store, clock, query)
     }
 
+    /// The cursor with which a scan goes on after a key, whether or not a row has it.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, Scan, TableSchema, Write};
+    /// let table = Database::memory().create_table(TableSchema::new("t", "a string", "b u64")?)?;
+    /// table.write_all((0..5).map(|b| Write::put(("x", b)).set("c", b)))?;
+    /// let rest = Scan::partition("x").after(table.cursor_after(("x", 2))?);
+    /// assert_eq!(table.scan(rest)?.count(), 2);
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn cursor_after<'k>(&self, key: impl Into<RowKey<'k>>) -> Result<String> {
+        let table = self.state()?;
+        let place = table.place(key.into().values())?;
+        Ok(crate::cursor::write(&table, &place.bytes))
+    }
+
+    /// Whether a row of this key is in part `index` of `count` ([`Scan::segment`]).
+    ///
+    /// ```
+    /// # use stonecrop::{Database, TableSchema};
+    /// let table = Database::memory().create_table(TableSchema::new("t", "a string", "")?)?;
+    /// assert!(table.is_in_segment("x", 0, 1)?);
+    /// assert_ne!(table.is_in_segment("x", 0, 2)?, table.is_in_segment("x", 1, 2)?);
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn is_in_segment<'k>(
+        &self,
+        key: impl Into<RowKey<'k>>,
+        index: u32,
+        count: u32,
+    ) -> Result<bool> {
+        let table = self.state()?;
+        let place = table.place(key.into().values())?;
+        if table.schema.placement == crate::schema::Placement::Range {
+            return Ok(index == 0);
+        }
+        let stretches = table.segment(index as usize, count as usize);
+        Ok(stretches.iter().any(|(_, range)| range.contains(&place.bytes)))
+    }
+
+    /// The cursor with which a query along an index ([`Query::index`]) goes on after an entry of it,
+    /// or ends before it: the values of the index's columns, and the key of the row. The entry need
+    /// not be there.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, Index, Query, TableSchema, Write};
+    /// let schema = TableSchema::new("people", "id u64", "")?;
+    /// let people =
+    ///     Database::memory().create_table(schema.index(Index::new("by_age", "age i64")?))?;
+    /// people.write_all((0..5).map(|id| Write::put(id).set("age", 10 * id)))?;
+    /// let query = Query::new().index("by_age");
+    /// let cursor = people.index_cursor(&query, &[20.into()], 2)?;
+    /// assert_eq!(people.query(&query.after(cursor))?.rows.len(), 2);
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn index_cursor<'k>(
+        &self,
+        query: &Query,
+        columns: &[stonecrop_keys::Value<'_>],
+        key: impl Into<RowKey<'k>>,
+    ) -> Result<String> {
+        let table = self.state()?;
+        let place = table.place(key.into().values())?;
+        after_entry(&table, query, columns, &place.bytes)
+    }
+
     /// How a query would be answered, and how many rows would have to be looked at.
     ///
     /// ```
@@ -548,6 +615,30 @@ impl Table {
         self.alter(&[name.to_owned()], |schema| {
             let column = Column { name: name.to_owned(), column_type };
             find_family(schema, family)?.columns.push(column);
+            Ok(())
+        })
+    }
+
+    /// Adds columns of any type to a family, all at once. They must not be in use as undeclared ones.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, Family, TableSchema};
+    /// let schema = TableSchema::new("people", "id u64", "")?.family(Family::new("crm").column("name"));
+    /// let people = Database::memory().create_table(schema)?;
+    /// people.add_columns("crm", ["age", "city"])?;
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn add_columns<N: Into<String>>(
+        &self,
+        family: &str,
+        names: impl IntoIterator<Item = N>,
+    ) -> Result<()> {
+        let names: Vec<String> = names.into_iter().map(Into::into).collect();
+        self.alter(&names, |schema| {
+            let columns = &mut find_family(schema, family)?.columns;
+            let declared =
+                names.iter().map(|name| Column { name: name.clone(), column_type: ColumnType::Any });
+            columns.extend(declared);
             Ok(())
         })
     }

@@ -24,6 +24,7 @@ pub(crate) struct Shared {
     pub(crate) config: Config,
     pub(crate) metrics: Metrics,
     pub(crate) started: Stopwatch,
+    pub(crate) dynamodb: crate::dynamodb::Shared,
     /// Turns for requests.
     turns: Arc<Semaphore>,
     /// Threads that work at a time. More would not be faster, but take more memory.
@@ -64,6 +65,7 @@ impl App {
             turns: Arc::new(Semaphore::new(config.limits.requests)),
             metrics: Metrics::new(),
             started: Stopwatch::start(),
+            dynamodb: crate::dynamodb::Shared::default(),
             threads: Arc::new(Semaphore::new(THREADS_A_CORE * cores)),
             commits: committer(),
             freshness: Mutex::default(),

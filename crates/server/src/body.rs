@@ -70,7 +70,7 @@ impl<T: DeserializeOwned, S: Sync> axum::extract::FromRequestParts<S> for Parame
 }
 
 /// The whole body.
-async fn read(app: &App, body: Body) -> Result<Bytes> {
+pub(crate) async fn read(app: &App, body: Body) -> Result<Bytes> {
     let limits = &app.config.limits;
     let limit = limits.body_bytes;
     let too_large = || {

@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::app::App;
 use crate::auth::Scope;
+use crate::dynamodb;
 use crate::problem::{
     CROSS_SITE, FORBIDDEN_SCOPE, HOST as WRONG_HOST, Problem, Result, UNAUTHENTICATED,
 };
@@ -32,8 +33,12 @@ pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) 
     let method = method_name(request.method());
     let route = request.extensions().get::<MatchedPath>().cloned();
     app.metrics.in_flight.inc();
+    let is_dynamodb = route.as_ref().is_some_and(|route| route.as_str() == dynamodb::ROUTE);
+    let is_page = is_dynamodb && matches!(method, "GET" | "HEAD");
     let mut response = match &route {
-        Some(route) if !OPEN.contains(&route.as_str()) => guarded(&app, request, next).await,
+        Some(route) if !is_page && !OPEN.contains(&route.as_str()) => {
+            guarded(&app, request, next).await
+        }
         // The files of the grid have no route.
         _ => next.run(request).await,
     };
@@ -41,7 +46,10 @@ pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) 
     let route = route.as_ref().map_or("other", MatchedPath::as_str);
     let problem = response.extensions_mut().remove::<Problem>();
     if let Some(problem) = &problem {
-        let mut with_body = problem.with_body(id.to_str().ok());
+        let mut with_body = match is_dynamodb && method == "POST" {
+            true => dynamodb::of_problem(problem),
+            false => problem.with_body(id.to_str().ok()),
+        };
         with_body.headers_mut().extend(response.headers().clone().into_iter().filter_map(
             // Its body is another now.
             |(name, value)| name.filter(|name| name == "allow").map(|name| (name, value)),
@@ -130,7 +138,10 @@ fn allowed(app: &App, request: &Request) -> Result<Scope> {
         return Err(Problem::new(UNAUTHENTICATED, "the token is not known"));
     };
     let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
-    let needed = v1::needed_scope(request.method(), route);
+    let needed = match route {
+        dynamodb::ROUTE => dynamodb::needed_scope(headers),
+        _ => v1::needed_scope(request.method(), route),
+    };
     if scope < needed {
         let problem = format!("the token allows to {scope}, and this needs {needed}");
         return Err(Problem::new(FORBIDDEN_SCOPE, problem));

@@ -24,6 +24,7 @@ mod app;
 mod auth;
 mod body;
 mod config;
+mod dynamodb;
 mod guard;
 mod metrics;
 mod page;
@@ -33,7 +34,7 @@ mod v1;
 mod watch;
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{Extensions, HeaderMap, StatusCode, Version};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use axum::routing::get;
@@ -41,6 +42,7 @@ use axum::{Router, middleware};
 use stonecrop::Database;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, Predicate};
 
 use crate::app::App;
 use crate::problem::{CLOSED, INTERNAL, NO_METHOD, Problem, Result};
@@ -86,6 +88,7 @@ impl Server {
         let document = serde_json::to_string(&document).unwrap_or_default();
         let document = move || async move { ([(CONTENT_TYPE, "application/json")], document) };
         routes
+            .route(dynamodb::ROUTE, get(page::serve).post(dynamodb::answer))
             .route("/metrics", get(metrics))
             .route("/v1/openapi.json", get(document))
             .route("/health/live", get(|| async { "alive\n" }))
@@ -94,7 +97,7 @@ impl Server {
             .fallback(page::serve)
             // One layer of the router for all three: each is cloned and boxed for every request.
             .layer((
-                CompressionLayer::new().gzip(true).zstd(true),
+                CompressionLayer::new().gzip(true).zstd(true).compress_when(compresses()),
                 middleware::from_fn_with_state(self.app.clone(), guard::guard),
                 CatchPanicLayer::custom(panicked),
             ))
@@ -110,6 +113,15 @@ impl std::fmt::Debug for Server {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Server").field("config", &self.app.config).finish_non_exhaustive()
     }
+}
+
+/// What is worth it, other than what has a checksum of its bytes.
+fn compresses() -> impl Predicate {
+    let is_open =
+        |_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions| {
+            !headers.contains_key(dynamodb::CHECKSUM)
+        };
+    DefaultPredicate::new().and(is_open)
 }
 
 async fn no_method() -> Problem {

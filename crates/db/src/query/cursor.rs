@@ -94,6 +94,26 @@ impl Cursor {
     }
 }
 
+/// The cursor of a query along its index after an entry: the values of its columns, and the place of
+/// its row.
+pub(crate) fn after_entry(
+    table: &TableState,
+    query: &Query,
+    columns: &[stonecrop_keys::Value<'_>],
+    place: &[u8],
+) -> Result<String> {
+    let name = query.index.as_deref().unwrap_or_default();
+    let index = table.index_by_name(name)?;
+    let mut key = Vec::new();
+    index.schema.encode_into(columns, &mut key).map_err(|error| Error::Index {
+        index: name.to_owned(),
+        problem: error.to_string(),
+    })?;
+    key.extend_from_slice(place);
+    let position = Position::Found { index: Some(index.id), key: key.into() };
+    Cursor { part: 0, position }.write(table, query)
+}
+
 /// What has to be the same from page to page.
 fn fingerprint(query: &Query) -> u32 {
     let text = format!("{:?} {:?} {:?} {:?}", query.filter, query.sort, query.index, query.as_of);

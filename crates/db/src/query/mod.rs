@@ -27,6 +27,7 @@ pub use interrupt::Cancel;
 pub use json::{FreshnessFilter, Request, Response, ResponseCell, ResponseClock, ResponseRow};
 
 pub(crate) use aggregate::needing;
+pub(crate) use cursor::after_entry;
 pub(crate) use execute::Execution;
 
 /// Which rows of a table are wanted, in which order, and how much of them.
@@ -259,6 +260,20 @@ impl Query {
     /// ```
     pub fn before(mut self, cursor: impl Into<String>) -> Self {
         (self.cursor, self.backward) = (Some(cursor.into()), true);
+        self
+    }
+
+    /// The last rows rather than the first, in the same order as ever.
+    ///
+    /// ```
+    /// use stonecrop::{Database, Query, TableSchema, Write};
+    /// let table = Database::memory().create_table(TableSchema::new("table", "id u64", "")?)?;
+    /// table.write_all((0..10).map(|id| Write::put(id).set("n", id)))?;
+    /// assert_eq!(table.query(&Query::new().from_end().take(3))?.rows.len(), 3);
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn from_end(mut self) -> Self {
+        (self.cursor, self.backward) = (None, true);
         self
     }
 

@@ -1,0 +1,227 @@
+//! BatchGetItem and BatchWriteItem.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json, json};
+use stonecrop::RowKey;
+use stonecrop_dynamodb::expression::Projection;
+use stonecrop_dynamodb::value::{Item, check_put_size, decode_item, encode_item, item_size};
+
+use super::capacity::{Cost, collection, read_units};
+use super::change::{Action, Change};
+use super::expressions::{check_kinds, placeholders, projection};
+use super::faults::{Faults, RETURN_CAPACITY, RETURN_METRICS, check_name_length, name_of};
+use super::input::Input;
+use super::known::Known;
+use super::refusal::{Refusal, Result};
+use crate::app::App;
+
+const MOST_KEYS: usize = 100;
+const MOST_WRITES: usize = 25;
+/// What exceeds this is left for the client to ask again.
+const MOST_BYTES: usize = 16 << 20;
+
+/// The keys of one table that are asked for.
+struct Asked {
+    /// As the client named the table, and named it again in the answer.
+    name: String,
+    /// The request for it, without the keys.
+    rest: Map<String, Json>,
+    keys: Vec<(Json, Item)>,
+    projection: Option<Projection>,
+    is_consistent: bool,
+}
+
+fn duplicates() -> Refusal {
+    Refusal::validation("Provided list of item keys contains duplicates")
+}
+
+/// Refuses the same key twice.
+fn check_apart(keys: &[RowKey<'static>]) -> Result<()> {
+    let twice = |at: usize, key: &RowKey<'static>| keys.iter().skip(at + 1).any(|k| k == key);
+    match keys.iter().enumerate().any(|(at, key)| twice(at, key)) {
+        true => Err(duplicates()),
+        false => Ok(()),
+    }
+}
+
+/// The requests by table, and the rules that both operations have.
+fn request_items(input: &mut Input, inner: &str, most: usize) -> Result<Vec<(String, Json)>> {
+    let mut faults = Faults::default();
+    faults.required(input, "RequestItems");
+    faults.one_of(input, "ReturnConsumedCapacity", RETURN_CAPACITY);
+    faults.one_of(input, "ReturnItemCollectionMetrics", RETURN_METRICS);
+    let items = input.take_inner("RequestItems").unwrap_or_default().into_fields();
+    if items.is_empty() {
+        faults.length(0, "{}", "requestItems", 1, 25);
+    }
+    for (name, json) in &items {
+        let list = if inner.is_empty() { json } else { &json[inner] };
+        let length = list.as_array().map_or(0, Vec::len);
+        let at = match inner {
+            "" => format!("requestItems.{name}.member"),
+            _ => format!("requestItems.{name}.member.keys"),
+        };
+        faults.table(name, &format!("requestItems.{name}"));
+        faults.length(length, "[]", &at, 1, most);
+    }
+    faults.finish()?;
+    items.iter().try_for_each(|(name, _)| check_name_length(name_of(name)))?;
+    Ok(items.into_iter().collect())
+}
+
+pub(super) async fn get(app: &App, mut input: Input) -> Result<Json> {
+    let mut tables = Vec::new();
+    for (name, json) in request_items(&mut input, "Keys", MOST_KEYS)? {
+        tables.push(asked(name, Input::of(json))?);
+    }
+    if tables.iter().map(|asked| asked.keys.len()).sum::<usize>() > MOST_KEYS {
+        return Err(Refusal::validation("Too many items requested for the BatchGetItem call"));
+    }
+    let mut found = Vec::new();
+    for asked in tables {
+        let known = app.known(name_of(&asked.name)).await?;
+        let keys = asked.keys.iter().map(|(_, key)| known.key_of(key));
+        let keys = keys.collect::<Result<Vec<_>>>()?;
+        check_apart(&keys)?;
+        found.push((asked, known, keys));
+    }
+    let (mut responses, mut later, mut costs) = (Map::new(), Map::new(), Vec::new());
+    let mut bytes = 0;
+    for (asked, known, keys) in found {
+        let items = read(app, known.clone(), keys).await?;
+        let (mut told, mut cost, mut left) = (Vec::new(), Cost::default(), Vec::new());
+        for (item, (key, _)) in items.into_iter().zip(asked.keys) {
+            let size = item.as_ref().map_or(0, item_size);
+            if bytes + size > MOST_BYTES {
+                left.push(key);
+                continue;
+            }
+            bytes += size;
+            cost.table += read_units(size, asked.is_consistent);
+            let shown = item.map(|item| match &asked.projection {
+                Some(projection) => projection.apply(&item),
+                None => item,
+            });
+            told.extend(shown.map(|item| encode_item(&item)));
+        }
+        costs.extend(cost.told(known.table.name(), input.text("ReturnConsumedCapacity")));
+        responses.insert(asked.name.clone(), told.into());
+        if !left.is_empty() {
+            let mut rest = asked.rest;
+            rest.insert("Keys".to_owned(), left.into());
+            later.insert(asked.name, rest.into());
+        }
+    }
+    let mut answer = json!({"Responses": responses, "UnprocessedKeys": later});
+    if let Some(fields) = answer.as_object_mut().filter(|_| !costs.is_empty()) {
+        fields.insert("ConsumedCapacity".to_owned(), costs.into());
+    }
+    Ok(answer)
+}
+
+fn asked(name: String, mut input: Input) -> Result<Asked> {
+    check_kinds(&input, &["ProjectionExpression"], &["AttributesToGet"])?;
+    let is_consistent = input.flag("ConsistentRead");
+    let keys = input.take_list("Keys");
+    let rest = input.clone().into_fields();
+    let keys = keys.into_iter().map(|json| Ok((json.clone(), decode_item(json)?)));
+    let keys = keys.collect::<Result<Vec<_>>>()?;
+    let mut places = placeholders(&mut input)?;
+    let projection = projection(&mut input, &mut places)?;
+    places.check_all_used()?;
+    Ok(Asked { name, rest, keys, projection, is_consistent })
+}
+
+async fn read(
+    app: &App,
+    known: Arc<Known>,
+    keys: Vec<RowKey<'static>>,
+) -> Result<Vec<Option<Item>>> {
+    let now = app.database.now();
+    app.apart(move |_| {
+        let rows = known.table.multi_get(keys, None)?;
+        let item = |row: Option<stonecrop::Row>| row.and_then(|row| known.item(&row, now));
+        Ok(rows.into_iter().map(item).collect())
+    })
+    .await
+}
+
+pub(super) async fn write(app: &App, mut input: Input) -> Result<Json> {
+    let mut tables = Vec::new();
+    for (name, json) in request_items(&mut input, "", MOST_WRITES)? {
+        let list = json.as_array().cloned().unwrap_or_default();
+        let writes = list.into_iter().map(|json| action(Input::of(json)));
+        tables.push((name, writes.collect::<Result<Vec<_>>>()?));
+    }
+    if tables.iter().map(|(_, writes)| writes.len()).sum::<usize>() > MOST_WRITES {
+        return Err(Refusal::validation("Too many items requested for the BatchWriteItem call"));
+    }
+    let mut all = Vec::new();
+    for (name, writes) in tables {
+        let known = app.known(name_of(&name)).await?;
+        let changes = writes.into_iter().map(|write| change(app, &known, write));
+        let changes = changes.collect::<Result<Vec<_>>>()?;
+        let keys: Vec<_> = changes.iter().map(|change| change.row_key.clone()).collect();
+        check_apart(&keys)?;
+        all.push((known, changes));
+    }
+    let (mut costs, mut metrics) = (Vec::new(), BTreeMap::new());
+    for (known, changes) in all {
+        let keys: Vec<Item> = changes.iter().map(|change| change.key.clone()).collect();
+        let mut cost = Cost::default();
+        for outcome in app.change_all(changes).await? {
+            cost.add(&Cost::of_write(&known, &outcome), 1.0);
+        }
+        let name = known.table.name();
+        costs.extend(cost.told(name, input.text("ReturnConsumedCapacity")));
+        if input.text("ReturnItemCollectionMetrics") == Some("SIZE") {
+            let sizes: Vec<Json> = keys.iter().filter_map(|key| collection(&known, key)).collect();
+            if !sizes.is_empty() {
+                metrics.insert(name.to_owned(), sizes);
+            }
+        }
+    }
+    let mut answer = json!({"UnprocessedItems": {}});
+    if let Some(fields) = answer.as_object_mut() {
+        if !costs.is_empty() {
+            fields.insert("ConsumedCapacity".to_owned(), costs.into());
+        }
+        if !metrics.is_empty() {
+            fields.insert("ItemCollectionMetrics".to_owned(), json!(metrics));
+        }
+    }
+    Ok(answer)
+}
+
+/// A put with its item, or a delete with its key.
+fn action(mut input: Input) -> Result<(Option<Item>, Option<Item>)> {
+    match (input.take_inner("PutRequest"), input.take_inner("DeleteRequest")) {
+        (Some(mut put), None) => Ok((Some(put.take_item("Item")?), None)),
+        (None, Some(mut delete)) => Ok((None, Some(delete.take_item("Key")?))),
+        _ => Err(Refusal::validation(
+            "Supplied AttributeValue has more than one datatypes set, must contain exactly one of \
+             the supported datatypes",
+        )),
+    }
+}
+
+fn change(app: &App, known: &Arc<Known>, write: (Option<Item>, Option<Item>)) -> Result<Change> {
+    let (row_key, key, action) = match write {
+        (Some(item), _) => {
+            // A batch tells of a wrong key in other words than a put.
+            let key = known.key_item(&item);
+            let row_key = known.key_of(&key)?;
+            check_put_size(&item)?;
+            Change::check_put(known, &item)?;
+            (row_key, key, Action::Put(item))
+        }
+        (None, key) => {
+            let key = key.unwrap_or_default();
+            (known.key_of(&key)?, key, Action::Delete)
+        }
+    };
+    let (known, now) = (known.clone(), app.database.now());
+    Ok(Change { known, row_key, key, action, condition: None, tells_item: false, now })
+}

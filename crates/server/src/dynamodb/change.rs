@@ -1,0 +1,178 @@
+//! One change of one item: decided by the database's writer, with the item as it is.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use stonecrop::{Durability, Error, Row, RowKey, Timestamp, Write};
+use stonecrop_dynamodb::expression::{Condition, Update};
+use stonecrop_dynamodb::value::{Item, check_put_size, check_update_size, encode_item};
+
+use super::known::Known;
+use super::refusal::{Refusal, Result};
+use crate::app::App;
+
+/// How often a write is tried again that met a change of the table.
+const TRIES: usize = 20;
+
+pub(super) enum Action {
+    Put(Item),
+    Update(Option<Update>),
+    Delete,
+    /// Only the condition.
+    Check,
+}
+
+pub(super) struct Change {
+    pub(super) known: Arc<Known>,
+    pub(super) row_key: RowKey<'static>,
+    /// The attributes of the key.
+    pub(super) key: Item,
+    pub(super) action: Action,
+    pub(super) condition: Option<Condition>,
+    /// Whether a failed condition tells the item.
+    pub(super) tells_item: bool,
+    pub(super) now: Timestamp,
+}
+
+/// What became of a change.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Outcome {
+    pub(super) old: Option<Item>,
+    pub(super) new: Option<Item>,
+    pub(super) refusal: Option<Refusal>,
+}
+
+/// Filled by the writer, read by the request.
+pub(super) type Cell = Arc<Mutex<Outcome>>;
+
+impl Change {
+    /// The attributes that it may write.
+    pub(super) fn names(&self) -> Vec<String> {
+        match &self.action {
+            Action::Put(item) => item.keys().cloned().collect(),
+            Action::Update(Some(update)) => {
+                update.attributes().into_iter().map(str::to_owned).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The item after the change, or why there is none.
+    fn decide(&self, old: Option<&Item>) -> Result<Option<Item>> {
+        let empty = Item::new();
+        if let Some(condition) = &self.condition
+            && !condition.matches(old.unwrap_or(&empty))
+        {
+            let refusal = Refusal::condition_failed();
+            return Err(match old.filter(|_| self.tells_item) {
+                Some(old) => refusal.with("Item", encode_item(old)),
+                None => refusal,
+            });
+        }
+        match &self.action {
+            Action::Put(item) => Ok(Some(item.clone())),
+            Action::Delete => Ok(None),
+            Action::Check => Ok(old.cloned()),
+            Action::Update(update) => {
+                let base = old.unwrap_or(&self.key);
+                let Some(update) = update else { return Ok(Some(base.clone())) };
+                let new = update.apply(base)?;
+                check_update_size(&new)?;
+                self.known.check_indexes(&new)?;
+                Ok(Some(new))
+            }
+        }
+    }
+
+    fn write(&self, row: Option<&Row>, cell: &Cell) -> Result<Option<Write<'static>>> {
+        let old = row.and_then(|row| self.known.item(row, self.now));
+        let new = self.decide(old.as_ref());
+        let write = match &new {
+            Err(_) => None,
+            Ok(_) if matches!(self.action, Action::Check) => None,
+            Ok(None) => row.map(|_| Write::delete(self.row_key.clone())),
+            Ok(Some(new)) => self.known.write(&self.row_key, row, old.as_ref(), new),
+        };
+        let (new, refusal) = match new {
+            Ok(new) => (new, None),
+            Err(refusal) => (None, Some(refusal)),
+        };
+        let mut outcome = cell.lock().unwrap_or_else(PoisonError::into_inner);
+        *outcome = Outcome { old, new, refusal: refusal.clone() };
+        match refusal {
+            None => Ok(write),
+            Some(refusal) => Err(refusal),
+        }
+    }
+
+    /// The write for the database, which refuses by itself.
+    pub(super) fn deciding(self: &Arc<Self>, cell: &Cell) -> Write<'static> {
+        let (change, cell) = (self.clone(), cell.clone());
+        Write::decide(self.row_key.clone(), move |row| {
+            let refused = |refusal: Refusal| Error::Refused { reason: refusal.message };
+            change.write(row, &cell).map_err(refused)
+        })
+    }
+
+    /// The same, which leaves its refusal in the cell, so that those after it are decided as well.
+    pub(super) fn deciding_with_others(self: &Arc<Self>, cell: &Cell) -> Write<'static> {
+        let (change, cell) = (self.clone(), cell.clone());
+        Write::decide(self.row_key.clone(), move |row| {
+            Ok(change.write(row, &cell).unwrap_or_default())
+        })
+    }
+
+    /// Checks the item that a put brings.
+    pub(super) fn check_put(known: &Known, item: &Item) -> Result<()> {
+        if item.contains_key("") {
+            return Err(Refusal::invalid("Attribute name must not be empty"));
+        }
+        known.check_indexes(item)?;
+        Ok(check_put_size(item)?)
+    }
+}
+
+pub(super) fn outcome(cell: &Cell) -> Outcome {
+    cell.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+impl App {
+    /// Does one change.
+    pub(super) async fn change(&self, mut change: Change) -> Result<Outcome> {
+        let names = change.names();
+        change.known = self.known_with(change.known, names.iter()).await?;
+        let change = Arc::new(change);
+        let cell = Cell::default();
+        for _ in 0..TRIES {
+            let writes = vec![change.deciding(&cell)];
+            match self.write(change.known.table.clone(), writes, Durability::Sync).await {
+                Err(problem) if problem.kind.code == "altered" => {}
+                Err(problem) => return Err(outcome(&cell).refusal.unwrap_or(problem.into())),
+                Ok(_) => break,
+            }
+        }
+        Ok(outcome(&cell))
+    }
+
+    /// Does the changes of one table together.
+    pub(super) async fn change_all(&self, changes: Vec<Change>) -> Result<Vec<Outcome>> {
+        let Some(first) = changes.first() else { return Ok(Vec::new()) };
+        let names: Vec<String> = changes.iter().flat_map(Change::names).collect();
+        let known = self.known_with(first.known.clone(), names.iter()).await?;
+        let changes: Vec<_> = changes
+            .into_iter()
+            .map(|change| {
+                let change = Arc::new(Change { known: known.clone(), ..change });
+                (change, Cell::default())
+            })
+            .collect();
+        for _ in 0..TRIES {
+            let writes = changes.iter().map(|(change, cell)| change.deciding(cell)).collect();
+            match self.write(known.table.clone(), writes, Durability::Sync).await {
+                Err(problem) if problem.kind.code == "altered" => {}
+                Err(problem) => return Err(problem.into()),
+                Ok(_) => break,
+            }
+        }
+        Ok(changes.iter().map(|(_, cell)| outcome(cell)).collect())
+    }
+}

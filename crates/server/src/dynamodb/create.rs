@@ -1,0 +1,184 @@
+//! CreateTable and DeleteTable.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value as Json, json};
+use stonecrop::keys::{Field, Schema};
+use stonecrop::{Error, Family, TableSchema};
+
+use super::about::{self, About, StreamAbout};
+use super::declare::{
+    Definitions, check_definitions, check_members, column_of, database_index, definitions, indexes,
+    key_names, units,
+};
+use super::describe::{description, named};
+use super::faults::{Faults, table_name};
+use super::input::Input;
+use super::keys::field_type;
+use super::known::FAMILY;
+use super::refusal::{Refusal, Result};
+use super::tags;
+use crate::app::App;
+
+pub(super) const BILLING: &[&str] = &["PROVISIONED", "PAY_PER_REQUEST"];
+pub(super) const CLASSES: &[&str] = &["STANDARD", "STANDARD_INFREQUENT_ACCESS"];
+pub(super) const VIEWS: &[&str] = &["NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES", "KEYS_ONLY"];
+
+pub(super) async fn create(app: &App, mut input: Input) -> Result<Json> {
+    let mut faults = Faults::default();
+    faults.table_name(&input);
+    faults.required(&input, "KeySchema");
+    faults.required(&input, "AttributeDefinitions");
+    faults.one_of(&input, "BillingMode", BILLING);
+    faults.one_of(&input, "TableClass", CLASSES);
+    if input.has("KeySchema") {
+        faults.length(input.list("KeySchema").len(), "[]", "keySchema", 1, 2);
+    }
+    check_members(&input, &mut faults, "");
+    faults.finish()?;
+    let name = table_name(&input)?;
+    let definitions = definitions(&input);
+    let (on_demand, tells_billing) = billing(&input)?;
+    let (partition, sort) = key_names(input.list("KeySchema"), 1)?;
+    let key: Vec<String> = partition.into_iter().chain(sort).collect();
+    let indexes = indexes(&mut input, &key)?;
+    check_definitions(&definitions, &key, &indexes)?;
+    for index in indexes.iter().filter(|index| !index.is_local) {
+        check_index_units(&index.name, index.units.read > 0, on_demand)?;
+    }
+    let now = app.database.now().as_micros() as f64 / 1e6;
+    let about = About {
+        id: uuid::Uuid::new_v4().to_string(),
+        created: (now * 1e3).round() / 1e3,
+        attributes: definitions,
+        on_demand,
+        tells_billing,
+        units: units(&input),
+        protected: input.flag("DeletionProtectionEnabled"),
+        class: input.text("TableClass").map(str::to_owned),
+        indexes,
+        tags: tags::read(&input)?.into_iter().collect(),
+        ttl: None,
+        stream: stream(input.take_inner("StreamSpecification"), now)?,
+    };
+    let schema = schema(&name, &key, &about)?;
+    let of_app = app.clone();
+    let known = app.apart(move |database| {
+        let _altering = of_app.dynamodb.lock();
+        let exists = || {
+            Refusal::new("ResourceInUseException", format!("Table already exists: {name}"))
+        };
+        if name == about::TABLE {
+            return Err(exists());
+        }
+        match database.create_table(schema) {
+            Err(Error::TableExists { .. }) => return Err(exists()),
+            made => made?,
+        };
+        of_app.dynamodb.store(database, &name, &about)
+    });
+    Ok(json!({"TableDescription": description(&*known.await?, "ACTIVE")}))
+}
+
+/// Whether it is on demand, and whether that was said.
+fn billing(input: &Input) -> Result<(bool, bool)> {
+    let has_units = input.has("ProvisionedThroughput");
+    match input.text("BillingMode") {
+        Some("PAY_PER_REQUEST") if has_units => Err(units_on_demand()),
+        Some("PAY_PER_REQUEST") => Ok((true, true)),
+        mode if has_units => Ok((false, mode.is_some())),
+        _ => Err(Refusal::invalid(
+            "ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is \
+             PROVISIONED",
+        )),
+    }
+}
+
+pub(super) fn units_on_demand() -> Refusal {
+    Refusal::invalid(
+        "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is \
+         PAY_PER_REQUEST",
+    )
+}
+
+pub(super) fn check_index_units(index: &str, has_units: bool, on_demand: bool) -> Result<()> {
+    match (has_units, on_demand) {
+        (false, false) => Err(Refusal::invalid(format!(
+            "ProvisionedThroughput is not specified for index: {index}"
+        ))),
+        (true, true) => Err(Refusal::invalid(format!(
+            "ProvisionedThroughput should not be specified for index: {index} when BillingMode is \
+             PAY_PER_REQUEST"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// The stream that a request switches on.
+pub(super) fn stream(input: Option<Input>, now: f64) -> Result<Option<StreamAbout>> {
+    let Some(input) = input.filter(|input| input.flag("StreamEnabled")) else { return Ok(None) };
+    let Some(view) = input.text("StreamViewType") else {
+        return Err(Refusal::invalid(
+            "If stream is being enabled then UpdateViewType is required",
+        ));
+    };
+    let mut faults = Faults::default();
+    faults.word(Some(view), "streamSpecification.streamViewType", VIEWS);
+    faults.finish()?;
+    Ok(Some(StreamAbout { view: view.to_owned(), label: label(now) }))
+}
+
+/// A time as the names of streams have it.
+fn label(now: f64) -> String {
+    let time = jiff::Timestamp::from_millisecond((now * 1e3) as i64).unwrap_or_default();
+    time.strftime("%Y-%m-%dT%H:%M:%S.%3f").to_string()
+}
+
+/// The table as the database has it.
+fn schema(name: &str, key: &[String], about: &About) -> Result<TableSchema> {
+    let field = |attribute: Option<&String>| -> Result<String> {
+        let Some(attribute) = attribute else { return Ok(String::new()) };
+        let of = field_type(about.type_of(attribute).unwrap_or("S"));
+        let schema = Schema::new(vec![Field::new(attribute.clone(), of)]);
+        let schema = schema.map_err(|error| Refusal::invalid(error.to_string()))?;
+        Ok(schema.to_string())
+    };
+    let mut schema = TableSchema::new(name, &field(key.first())?, &field(key.get(1))?)?;
+    let columns: BTreeSet<String> = about
+        .indexes
+        .iter()
+        .flat_map(|index| index.key().map(|name| column_of(name, key)))
+        .collect();
+    let family = columns.into_iter().fold(Family::new(FAMILY), Family::column);
+    schema = schema.family(family);
+    let definitions: &Definitions = &about.attributes;
+    for index in &about.indexes {
+        schema = schema.index(database_index(index, definitions, key)?);
+    }
+    Ok(schema)
+}
+
+pub(super) async fn delete(app: &App, input: Input) -> Result<Json> {
+    let mut faults = Faults::default();
+    faults.table_name(&input);
+    faults.finish()?;
+    let name = table_name(&input)?;
+    let known = app.known(&name).await.map_err(named(&name))?;
+    if known.about.protected {
+        return Err(Refusal::validation(
+            "Resource cannot be deleted as it is currently protected against deletion. Disable \
+             deletion protection first.",
+        ));
+    }
+    let told = description(&known, "DELETING");
+    let of_app = app.clone();
+    app.apart(move |database| {
+        let _altering = of_app.dynamodb.lock();
+        database.drop_table(&name)?;
+        About::forget(database, &name)?;
+        of_app.dynamodb.forget(&name);
+        Ok(())
+    })
+    .await?;
+    Ok(json!({"TableDescription": told}))
+}

@@ -1,0 +1,140 @@
+//! Rules for single parameters, of which the service tells all that are broken at once.
+
+use super::input::Input;
+use super::refusal::{Refusal, Result};
+
+pub(super) const RETURN_CAPACITY: &[&str] = &["INDEXES", "TOTAL", "NONE"];
+pub(super) const RETURN_METRICS: &[&str] = &["SIZE", "NONE"];
+pub(super) const RETURN_VALUES: &[&str] =
+    &["ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"];
+pub(super) const RETURN_ON_FAILURE: &[&str] = &["ALL_OLD", "NONE"];
+pub(super) const SELECT: &[&str] =
+    &["SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"];
+pub(super) const OPERATOR: &[&str] = &["OR", "AND"];
+
+/// The broken rules so far.
+#[derive(Default)]
+pub(super) struct Faults(Vec<String>);
+
+impl Faults {
+    pub(super) fn add(&mut self, value: Option<&str>, at: &str, rule: &str) {
+        let value = value.map_or("null".to_owned(), |value| format!("'{value}'"));
+        self.0.push(format!("Value {value} at '{at}' failed to satisfy constraint: {rule}"));
+    }
+
+    pub(super) fn required(&mut self, input: &Input, name: &str) {
+        if !input.has(name) {
+            self.add(None, &at(name), "Member must not be null");
+        }
+    }
+
+    pub(super) fn one_of(&mut self, input: &Input, name: &str, values: &[&str]) {
+        self.word(input.text(name), &at(name), values);
+    }
+
+    pub(super) fn word(&mut self, word: Option<&str>, at: &str, values: &[&str]) {
+        if let Some(word) = word.filter(|word| !values.contains(word)) {
+            let rule = format!("Member must satisfy enum value set: [{}]", values.join(", "));
+            self.add(Some(word), at, &rule);
+        }
+    }
+
+    pub(super) fn at_least(&mut self, number: Option<i64>, at: &str, least: i64) {
+        if let Some(number) = number.filter(|number| *number < least) {
+            let rule = format!("Member must have value greater than or equal to {least}");
+            self.add(Some(&number.to_string()), at, &rule);
+        }
+    }
+
+    pub(super) fn at_most(&mut self, number: Option<i64>, at: &str, most: i64) {
+        if let Some(number) = number.filter(|number| *number > most) {
+            let rule = format!("Member must have value less than or equal to {most}");
+            self.add(Some(&number.to_string()), at, &rule);
+        }
+    }
+
+    pub(super) fn length(&mut self, length: usize, shown: &str, at: &str, least: usize, most: usize) {
+        let rule = match length {
+            length if length < least => {
+                format!("Member must have length greater than or equal to {least}")
+            }
+            length if length > most => {
+                format!("Member must have length less than or equal to {most}")
+            }
+            _ => return,
+        };
+        self.add(Some(shown), at, &rule);
+    }
+
+    /// A text that may be left out, of so many characters.
+    pub(super) fn text(&mut self, text: Option<&str>, at: &str, least: usize, most: usize) {
+        if let Some(text) = text {
+            self.length(text.chars().count(), text, at, least, most);
+        }
+    }
+
+    /// The name of a table, or its ARN, which must be given.
+    pub(super) fn table_name(&mut self, input: &Input) {
+        self.required(input, "TableName");
+        let Some(name) = input.text("TableName") else { return };
+        self.table(name, "tableName");
+    }
+
+    pub(super) fn table(&mut self, name: &str, at: &str) {
+        if name.is_empty() || name.len() > 1024 {
+            return self.length(name.len(), name, at, 1, 1024);
+        }
+        let name = name_of(name);
+        if !name.bytes().all(is_of_name) {
+            self.add(Some(name), at, "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+");
+        }
+    }
+
+    pub(super) fn finish(self) -> Result<()> {
+        match self.0.len() {
+            0 => Ok(()),
+            1 => Err(Refusal::validation(format!(
+                "1 validation error detected: {}",
+                self.0.concat()
+            ))),
+            many => Err(Refusal::validation(format!(
+                "{many} validation errors detected: {}",
+                self.0.join("; ")
+            ))),
+        }
+    }
+}
+
+/// The name of a table, given by name or by ARN, of a length that names have.
+pub(super) fn table_name(input: &Input) -> Result<String> {
+    let name = name_of(input.text("TableName").unwrap_or_default());
+    check_name_length(name)?;
+    Ok(name.to_owned())
+}
+
+pub(super) fn check_name_length(name: &str) -> Result<()> {
+    match (3..=255).contains(&name.len()) {
+        true => Ok(()),
+        false => Err(Refusal::validation(
+            "TableName must be at least 3 characters long and at most 255 characters long",
+        )),
+    }
+}
+
+/// The name in an ARN; anything else is a name.
+pub(super) fn name_of(text: &str) -> &str {
+    let of_table = text.strip_prefix("arn:").and_then(|rest| rest.split_once(":table/"));
+    of_table.map_or(text, |(_, name)| name.split('/').next().unwrap_or_default())
+}
+
+fn is_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
+}
+
+/// Members are told by their names with a small first letter.
+fn at(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().map_or(String::new(), |first| {
+        format!("{}{}", first.to_ascii_lowercase(), letters.as_str())
+    })
+}

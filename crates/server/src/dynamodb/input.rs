@@ -1,0 +1,75 @@
+//! The parameters of a request, whose shapes were checked before.
+
+use serde_json::{Map, Value as Json};
+use stonecrop_dynamodb::value::{Item, decode_item};
+
+use super::refusal::Result;
+
+/// Parameters by name; null is as if not given.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Input(Map<String, Json>);
+
+impl Input {
+    pub(super) fn new(fields: Map<String, Json>) -> Self {
+        Input(fields)
+    }
+
+    /// Of an object in a request; anything else has no parameters.
+    pub(super) fn of(json: Json) -> Self {
+        match json {
+            Json::Object(fields) => Input(fields),
+            _ => Input::default(),
+        }
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|json| !json.is_null())
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Json> {
+        self.0.get(name).filter(|json| !json.is_null())
+    }
+
+    pub(super) fn take(&mut self, name: &str) -> Option<Json> {
+        self.0.remove(name).filter(|json| !json.is_null())
+    }
+
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.get(name).and_then(Json::as_str)
+    }
+
+    pub(super) fn integer(&self, name: &str) -> Option<i64> {
+        self.get(name).and_then(Json::as_i64)
+    }
+
+    /// True or false; false if not given.
+    pub(super) fn flag(&self, name: &str) -> bool {
+        self.get(name).and_then(Json::as_bool).unwrap_or_default()
+    }
+
+    pub(super) fn list(&self, name: &str) -> &[Json] {
+        self.get(name).and_then(Json::as_array).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn take_list(&mut self, name: &str) -> Vec<Json> {
+        match self.take(name) {
+            Some(Json::Array(list)) => list,
+            _ => Vec::new(),
+        }
+    }
+
+    pub(super) fn take_inner(&mut self, name: &str) -> Option<Input> {
+        self.take(name).map(Input::of)
+    }
+
+    pub(super) fn into_fields(self) -> Map<String, Json> {
+        self.0
+    }
+
+    pub(super) fn take_item(&mut self, name: &str) -> Result<Item> {
+        Ok(match self.take(name) {
+            Some(json) => decode_item(json)?,
+            None => Item::new(),
+        })
+    }
+}

@@ -1,0 +1,193 @@
+//! PutItem, GetItem, UpdateItem, DeleteItem.
+
+use serde_json::{Map, Value as Json};
+use stonecrop_dynamodb::expression::Update;
+use stonecrop_dynamodb::value::{Item, encode_item, item_size};
+
+use super::capacity::{Cost, read_units, tell};
+use super::change::{Action, Change, Outcome};
+use super::expressions::{check_kinds, condition, placeholders, projection, update};
+use super::faults::{
+    Faults, OPERATOR, RETURN_CAPACITY, RETURN_METRICS, RETURN_ON_FAILURE, RETURN_VALUES,
+    table_name,
+};
+use super::input::Input;
+use super::known::Known;
+use super::refusal::{Refusal, Result};
+use crate::app::App;
+
+/// The rules for single parameters of a write.
+fn check_write(input: &Input, what: &str) -> Result<()> {
+    let mut faults = Faults::default();
+    faults.table_name(input);
+    faults.required(input, what);
+    faults.one_of(input, "ReturnValues", RETURN_VALUES);
+    faults.one_of(input, "ReturnConsumedCapacity", RETURN_CAPACITY);
+    faults.one_of(input, "ReturnItemCollectionMetrics", RETURN_METRICS);
+    faults.one_of(input, "ConditionalOperator", OPERATOR);
+    faults.one_of(input, "ReturnValuesOnConditionCheckFailure", RETURN_ON_FAILURE);
+    faults.finish()
+}
+
+fn check_returns_old(input: &Input) -> Result<()> {
+    match input.text("ReturnValues") {
+        None | Some("ALL_OLD" | "NONE") => Ok(()),
+        _ => Err(Refusal::validation("ReturnValues can only be ALL_OLD or NONE")),
+    }
+}
+
+fn tells_item(input: &Input) -> bool {
+    input.text("ReturnValuesOnConditionCheckFailure") == Some("ALL_OLD")
+}
+
+/// The answer of a write: attributes if there are any, and what else was asked for.
+fn answer(
+    input: &Input,
+    known: &Known,
+    outcome: &Outcome,
+    key: &Item,
+    shown: Option<&Item>,
+) -> Json {
+    let mut answer = Map::new();
+    if let Some(shown) = shown.filter(|shown| !shown.is_empty()) {
+        answer.insert("Attributes".to_owned(), encode_item(shown));
+    }
+    tell(input, known, outcome, key, &mut answer);
+    answer.into()
+}
+
+pub(super) async fn put(app: &App, mut input: Input) -> Result<Json> {
+    check_write(&input, "Item")?;
+    let name = table_name(&input)?;
+    check_kinds(&input, &["ConditionExpression"], &["Expected", "ConditionalOperator"])?;
+    check_returns_old(&input)?;
+    let item = input.take_item("Item")?;
+    let mut places = placeholders(&mut input)?;
+    let condition = condition(&mut input, &mut places)?;
+    places.check_all_used()?;
+    let known = app.known(&name).await?;
+    let row_key = known.key_in(&item)?;
+    Change::check_put(&known, &item)?;
+    let key = known.key_item(&item);
+    let change = Change {
+        known: known.clone(),
+        row_key,
+        key: key.clone(),
+        action: Action::Put(item),
+        condition,
+        tells_item: tells_item(&input),
+        now: app.database.now(),
+    };
+    let outcome = app.change(change).await?;
+    let shown = outcome.old.as_ref().filter(|_| input.text("ReturnValues") == Some("ALL_OLD"));
+    Ok(answer(&input, &known, &outcome, &key, shown))
+}
+
+pub(super) async fn delete(app: &App, mut input: Input) -> Result<Json> {
+    check_write(&input, "Key")?;
+    let name = table_name(&input)?;
+    check_kinds(&input, &["ConditionExpression"], &["Expected", "ConditionalOperator"])?;
+    check_returns_old(&input)?;
+    let key = input.take_item("Key")?;
+    let mut places = placeholders(&mut input)?;
+    let condition = condition(&mut input, &mut places)?;
+    places.check_all_used()?;
+    let known = app.known(&name).await?;
+    let change = Change {
+        known: known.clone(),
+        row_key: known.key_of(&key)?,
+        key: key.clone(),
+        action: Action::Delete,
+        condition,
+        tells_item: tells_item(&input),
+        now: app.database.now(),
+    };
+    let outcome = app.change(change).await?;
+    let shown = outcome.old.as_ref().filter(|_| input.text("ReturnValues") == Some("ALL_OLD"));
+    Ok(answer(&input, &known, &outcome, &key, shown))
+}
+
+/// Refuses an update of the key.
+pub(super) fn check_update(known: &Known, update: &Update) -> Result<()> {
+    match update.attributes().into_iter().find(|name| known.is_key(name)) {
+        None => Ok(()),
+        Some(name) => Err(Refusal::invalid(format!(
+            "Cannot update attribute {name}. This attribute is part of the key"
+        ))),
+    }
+}
+
+pub(super) async fn change(app: &App, mut input: Input) -> Result<Json> {
+    check_write(&input, "Key")?;
+    let name = table_name(&input)?;
+    check_kinds(
+        &input,
+        &["UpdateExpression", "ConditionExpression"],
+        &["AttributeUpdates", "Expected", "ConditionalOperator"],
+    )?;
+    let key = input.take_item("Key")?;
+    let mut places = placeholders(&mut input)?;
+    let update = update(&mut input, &mut places)?;
+    let condition = condition(&mut input, &mut places)?;
+    places.check_all_used()?;
+    let known = app.known(&name).await?;
+    let row_key = known.key_of(&key)?;
+    if let Some(update) = &update {
+        check_update(&known, update)?;
+    }
+    let change = Change {
+        known: known.clone(),
+        row_key,
+        key: key.clone(),
+        action: Action::Update(update.clone()),
+        condition,
+        tells_item: tells_item(&input),
+        now: app.database.now(),
+    };
+    let outcome = app.change(change).await?;
+    let base = outcome.old.as_ref().unwrap_or(&key);
+    let shown = match (input.text("ReturnValues"), &update) {
+        (Some("ALL_OLD"), _) => outcome.old.clone(),
+        (Some("ALL_NEW"), _) => outcome.new.clone(),
+        (Some("UPDATED_OLD"), Some(update)) => {
+            outcome.old.as_ref().map(|old| update.updated_old(old))
+        }
+        (Some("UPDATED_NEW"), Some(update)) => Some(update.updated_new(base)?),
+        _ => None,
+    };
+    Ok(answer(&input, &known, &outcome, &key, shown.as_ref()))
+}
+
+pub(super) async fn get(app: &App, mut input: Input) -> Result<Json> {
+    let mut faults = Faults::default();
+    faults.table_name(&input);
+    faults.required(&input, "Key");
+    faults.one_of(&input, "ReturnConsumedCapacity", RETURN_CAPACITY);
+    faults.finish()?;
+    let name = table_name(&input)?;
+    check_kinds(&input, &["ProjectionExpression"], &["AttributesToGet"])?;
+    let key = input.take_item("Key")?;
+    let mut places = placeholders(&mut input)?;
+    let projection = projection(&mut input, &mut places)?;
+    places.check_all_used()?;
+    let known = app.known(&name).await?;
+    let row_key = known.key_of(&key)?;
+    let now = app.database.now();
+    let of_read = known.clone();
+    let item = app
+        .apart(move |_| {
+            let row = of_read.table.get(row_key)?;
+            Ok(row.and_then(|row| of_read.item(&row, now)))
+        })
+        .await?;
+    let mut answer = Map::new();
+    let size = item.as_ref().map_or(0, item_size);
+    if let Some(item) = item {
+        let item = projection.map_or(item.clone(), |projection| projection.apply(&item));
+        answer.insert("Item".to_owned(), encode_item(&item));
+    }
+    let cost = Cost::of_read(read_units(size, input.flag("ConsistentRead")));
+    let told = cost.told(known.table.name(), input.text("ReturnConsumedCapacity"));
+    answer.extend(told.map(|told| ("ConsumedCapacity".to_owned(), told)));
+    Ok(answer.into())
+}

@@ -1,0 +1,158 @@
+//! DynamoDB's door: its JSON protocol at `POST /`, on the same tables as everything else.
+//!
+//! - [`wire`], [`refusal`], [`credentials`]: bytes, errors and headers.
+//! - [`shapes`], [`faults`], [`input`]: what a request is made of, and the rules for each of it.
+//! - [`known`], [`about`], [`declare`], [`keys`], [`item`]: tables, keys and items as rows.
+//! - [`change`], [`found`], [`capacity`]: writing, reading, and what it would cost.
+//! - The others are operations.
+
+mod about;
+mod batch;
+mod capacity;
+mod change;
+mod create;
+mod credentials;
+mod declare;
+mod describe;
+mod expressions;
+mod faults;
+mod found;
+mod input;
+mod item;
+mod items;
+mod keys;
+mod known;
+mod projected;
+mod refusal;
+mod search;
+mod shapes;
+mod tags;
+mod time_to_live;
+mod tokens;
+mod transact;
+mod update_table;
+mod wire;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::HeaderMap;
+use axum::http::header::HOST;
+use axum::http::request::Parts;
+use axum::response::Response;
+use serde_json::Value as Json;
+use stonecrop_dynamodb::value::read_json;
+
+use crate::app::App;
+use crate::auth::Scope;
+use crate::problem::Problem;
+use input::Input;
+use refusal::{Refusal, Result};
+
+pub(crate) use known::Shared;
+pub(crate) use wire::CHECKSUM;
+
+/// The address of this door.
+pub(crate) const ROUTE: &str = "/";
+const TARGET: &str = "x-amz-target";
+const SERVICE: &str = "DynamoDB_20120810.";
+
+/// The operations, each with the scope that it needs.
+const OPERATIONS: [(&str, Scope); 23] = [
+    ("BatchGetItem", Scope::Read),
+    ("BatchWriteItem", Scope::Write),
+    ("CreateTable", Scope::Admin),
+    ("DeleteItem", Scope::Write),
+    ("DeleteTable", Scope::Admin),
+    ("DescribeContinuousBackups", Scope::Read),
+    ("DescribeEndpoints", Scope::Read),
+    ("DescribeLimits", Scope::Read),
+    ("DescribeTable", Scope::Read),
+    ("DescribeTimeToLive", Scope::Read),
+    ("GetItem", Scope::Read),
+    ("ListTables", Scope::Read),
+    ("ListTagsOfResource", Scope::Read),
+    ("PutItem", Scope::Write),
+    ("Query", Scope::Read),
+    ("Scan", Scope::Read),
+    ("TagResource", Scope::Admin),
+    ("TransactGetItems", Scope::Read),
+    ("TransactWriteItems", Scope::Write),
+    ("UntagResource", Scope::Admin),
+    ("UpdateItem", Scope::Write),
+    ("UpdateTable", Scope::Admin),
+    ("UpdateTimeToLive", Scope::Admin),
+];
+
+/// The operation that a request asks for.
+fn operation(headers: &HeaderMap) -> Option<(&'static str, Scope)> {
+    let target = headers.get(TARGET)?.to_str().ok()?;
+    let name = target.strip_prefix(SERVICE)?;
+    OPERATIONS.into_iter().find(|(known, _)| *known == name)
+}
+
+/// What the scope of a request's token must be.
+pub(crate) fn needed_scope(headers: &HeaderMap) -> Scope {
+    // What is no operation is refused for that.
+    operation(headers).map_or(Scope::Read, |(_, scope)| scope)
+}
+
+/// A problem in the words of this door.
+pub(crate) fn of_problem(problem: &Problem) -> Response {
+    let refusal = Refusal::from(problem);
+    wire::response(&HeaderMap::new(), "application/x-amz-json-1.0", Err(refusal))
+}
+
+/// Answers a request.
+pub(crate) async fn answer(State(app): State<App>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let Some(content_type) = wire::content_type(&parts.headers) else {
+        return wire::not_understood();
+    };
+    let answer = respond(&app, &parts, body).await;
+    if let Err(refusal) = &answer
+        && refusal.status.is_server_error()
+    {
+        tracing::error!(kind = refusal.kind, message = refusal.message, "a request failed");
+    }
+    wire::response(&parts.headers, content_type, answer)
+}
+
+async fn respond(app: &App, parts: &Parts, body: Body) -> Result<Json> {
+    let body = wire::read(app, &parts.headers, body).await?;
+    let Json::Object(fields) = read_json(&body)? else {
+        return Err(Refusal::serialization("Unexpected value type in payload"));
+    };
+    let (operation, _) = operation(&parts.headers).ok_or_else(Refusal::unknown_operation)?;
+    credentials::check(app, parts)?;
+    shapes::check(operation, &fields)?;
+    let input = Input::new(fields);
+    match operation {
+        "BatchGetItem" => batch::get(app, input).await,
+        "BatchWriteItem" => batch::write(app, input).await,
+        "CreateTable" => create::create(app, input).await,
+        "DeleteItem" => items::delete(app, input).await,
+        "DeleteTable" => create::delete(app, input).await,
+        "DescribeContinuousBackups" => describe::backups(app, input).await,
+        "DescribeEndpoints" => {
+            let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
+            Ok(describe::endpoints(host.unwrap_or("localhost")))
+        }
+        "DescribeLimits" => Ok(describe::limits()),
+        "DescribeTable" => describe::describe(app, input).await,
+        "DescribeTimeToLive" => time_to_live::describe(app, input).await,
+        "GetItem" => items::get(app, input).await,
+        "ListTables" => describe::list(app, input).await,
+        "ListTagsOfResource" => tags::list(app, input).await,
+        "PutItem" => items::put(app, input).await,
+        "Query" => search::query(app, input).await,
+        "Scan" => search::scan(app, input).await,
+        "TagResource" => tags::tag(app, input).await,
+        "TransactGetItems" => transact::get(app, input).await,
+        "TransactWriteItems" => transact::write(app, input).await,
+        "UntagResource" => tags::untag(app, input).await,
+        "UpdateItem" => items::change(app, input).await,
+        "UpdateTable" => update_table::update(app, input).await,
+        "UpdateTimeToLive" => time_to_live::update(app, input).await,
+        _ => Err(Refusal::unknown_operation()),
+    }
+}

@@ -1,0 +1,359 @@
+//! Query and Scan.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json};
+use stonecrop_dynamodb::expression::{
+    Condition, KeyAttribute, KeyConditions, KeySearch, Placeholders, Projection,
+};
+use stonecrop_dynamodb::legacy;
+use stonecrop_dynamodb::value::{AttributeType, Item, encode_item};
+
+use super::about::{IndexAbout, Projected};
+use super::capacity::{Cost, read_units};
+use super::expressions::{check_kinds, placeholders, projection};
+use super::faults::{Faults, OPERATOR, RETURN_CAPACITY, SELECT, table_name};
+use super::found::{Found, Reading};
+use super::input::Input;
+use super::keys::type_of;
+use super::known::Known;
+use super::refusal::{Refusal, Result};
+use crate::app::App;
+
+const MOST_SEGMENTS: i64 = 1_000_000;
+
+/// What both operations have in common.
+struct Search {
+    input: Input,
+    start: Option<Item>,
+    filter: Option<Condition>,
+    projection: Option<Projection>,
+    key: Option<KeyConditions>,
+}
+
+pub(super) async fn query(app: &App, mut input: Input) -> Result<Json> {
+    check(&input, &mut Faults::default())?;
+    let name = table_name(&input)?;
+    check_kinds(
+        &input,
+        &["ProjectionExpression", "FilterExpression", "KeyConditionExpression"],
+        &["AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditions"],
+    )?;
+    check_operator(&input, "QueryFilter")?;
+    check_select(&input)?;
+    let start = start(&mut input)?;
+    let mut places = placeholders(&mut input)?;
+    let filter = filter(&mut input, &mut places, "QueryFilter", legacy::Filter::Query)?;
+    let projection = projection(&mut input, &mut places)?;
+    let key = match (input.text("KeyConditionExpression"), input.get("KeyConditions")) {
+        (Some(text), _) => {
+            KeyConditions::new(&Condition::parse_key_condition(text, &mut places)?)?
+        }
+        (None, Some(json)) => legacy::key_conditions(json.clone())?,
+        (None, None) => {
+            return Err(Refusal::validation(
+                "Either the KeyConditions or KeyConditionExpression parameter must be specified in \
+                 the request.",
+            ));
+        }
+    };
+    places.check_all_used()?;
+    let known = app.known(&name).await?;
+    Search { input, start, filter, projection, key: Some(key) }.answer(app, known).await
+}
+
+pub(super) async fn scan(app: &App, mut input: Input) -> Result<Json> {
+    let mut faults = Faults::default();
+    faults.at_least(input.integer("Segment"), "segment", 0);
+    faults.at_least(input.integer("TotalSegments"), "totalSegments", 1);
+    faults.at_most(input.integer("TotalSegments"), "totalSegments", MOST_SEGMENTS);
+    check(&input, &mut faults)?;
+    let name = table_name(&input)?;
+    check_kinds(
+        &input,
+        &["ProjectionExpression", "FilterExpression"],
+        &["AttributesToGet", "ScanFilter", "ConditionalOperator"],
+    )?;
+    check_operator(&input, "ScanFilter")?;
+    check_segments(&input)?;
+    check_select(&input)?;
+    let start = start(&mut input)?;
+    let mut places = placeholders(&mut input)?;
+    let filter = filter(&mut input, &mut places, "ScanFilter", legacy::Filter::Scan)?;
+    let projection = projection(&mut input, &mut places)?;
+    places.check_all_used()?;
+    let known = app.known(&name).await?;
+    Search { input, start, filter, projection, key: None }.answer(app, known).await
+}
+
+/// The rules for single parameters.
+fn check(input: &Input, faults: &mut Faults) -> Result<()> {
+    faults.table_name(input);
+    faults.text(input.text("IndexName"), "indexName", 3, 255);
+    faults.at_least(input.integer("Limit"), "limit", 1);
+    faults.one_of(input, "Select", SELECT);
+    faults.one_of(input, "ConditionalOperator", OPERATOR);
+    faults.one_of(input, "ReturnConsumedCapacity", RETURN_CAPACITY);
+    std::mem::take(faults).finish()
+}
+
+fn check_operator(input: &Input, filter: &str) -> Result<()> {
+    let conditions = input.get(filter).and_then(Json::as_object).map_or(0, |fields| fields.len());
+    Ok(legacy::check_conditional_operator(input.text("ConditionalOperator"), conditions)?)
+}
+
+fn check_segments(input: &Input) -> Result<()> {
+    match (input.integer("Segment"), input.integer("TotalSegments")) {
+        (Some(_), None) => Err(Refusal::validation(
+            "The TotalSegments parameter is required but was not present in the request when \
+             Segment parameter is present",
+        )),
+        (None, Some(_)) => Err(Refusal::validation(
+            "The Segment parameter is required but was not present in the request when parameter \
+             TotalSegments is present",
+        )),
+        (Some(segment), Some(total)) if segment >= total => Err(Refusal::validation(format!(
+            "The Segment parameter is zero-based and must be less than parameter TotalSegments: \
+             Segment: {segment} is not less than TotalSegments: {total}"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn check_select(input: &Input) -> Result<()> {
+    let given = ["ProjectionExpression", "AttributesToGet"].into_iter().find(|name| input.has(name));
+    let problem = match (input.text("Select"), given) {
+        (Some("ALL_PROJECTED_ATTRIBUTES"), _) if !input.has("IndexName") => {
+            "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName".to_owned()
+        }
+        (Some("COUNT"), Some(name)) => {
+            format!("Cannot specify the {name} when choosing to get only the Count")
+        }
+        (Some(select @ ("ALL_ATTRIBUTES" | "ALL_PROJECTED_ATTRIBUTES")), Some(name)) => {
+            format!("Cannot specify the {name} when choosing to get {select}")
+        }
+        (Some("SPECIFIC_ATTRIBUTES"), None) => {
+            "Must specify the AttributesToGet or ProjectionExpression when choosing to get \
+             SPECIFIC_ATTRIBUTES"
+                .to_owned()
+        }
+        _ => return Ok(()),
+    };
+    Err(Refusal::validation(problem))
+}
+
+fn start(input: &mut Input) -> Result<Option<Item>> {
+    match input.has("ExclusiveStartKey") {
+        true => Ok(Some(input.take_item("ExclusiveStartKey")?)),
+        false => Ok(None),
+    }
+}
+
+fn filter(
+    input: &mut Input,
+    places: &mut Placeholders,
+    older: &str,
+    which: legacy::Filter,
+) -> Result<Option<Condition>> {
+    if let Some(text) = input.text("FilterExpression") {
+        return Ok(Some(Condition::parse_filter(text, places)?));
+    }
+    let operator = input.text("ConditionalOperator").map(str::to_owned);
+    Ok(match input.take(older) {
+        Some(json) => Some(legacy::filter(which, json, operator.as_deref())?),
+        None => None,
+    })
+}
+
+/// The key attributes of a table or an index, with their types.
+pub(super) type Parts<'k> = (Vec<KeyAttribute<'k>>, Vec<KeyAttribute<'k>>);
+
+pub(super) fn key_attributes<'k>(known: &'k Known, index: Option<&'k IndexAbout>) -> Parts<'k> {
+    let Some(index) = index else {
+        let part = |part: &'k super::known::KeyPart| KeyAttribute::new(&part.name, part.of);
+        return (
+            known.key.iter().take(1).map(part).collect(),
+            known.key.iter().skip(1).map(part).collect(),
+        );
+    };
+    let part = |name: &'k String| {
+        let of = known.about.type_of(name).and_then(AttributeType::from_code);
+        KeyAttribute::new(name, of.unwrap_or(AttributeType::String))
+    };
+    (index.partition.iter().map(part).collect(), index.sort.iter().map(part).collect())
+}
+
+impl Search {
+    async fn answer(self, app: &App, known: Arc<Known>) -> Result<Json> {
+        let index = match self.input.text("IndexName") {
+            Some(name) => Some(known.index(name)?.clone()),
+            None => None,
+        };
+        if let Some(index) = &index {
+            self.check_index(&known, index)?;
+        }
+        let (partition, sort) = key_attributes(&known, index.as_ref());
+        let search = match &self.key {
+            Some(key) => Some(key.search(&partition, &sort)?),
+            None => None,
+        };
+        if self.key.is_some() {
+            self.check_filter(partition.iter().chain(&sort).map(|part| part.name))?;
+        }
+        let segment = (
+            self.input.integer("Segment").unwrap_or_default() as u32,
+            self.input.integer("TotalSegments").unwrap_or(1) as u32,
+        );
+        if let Some(start) = &self.start {
+            self.check_start(&known, index.as_ref(), search.as_ref(), start, segment)?;
+        }
+        let reading = Reading {
+            known: known.clone(),
+            index,
+            search,
+            backward: self.input.get("ScanIndexForward").and_then(Json::as_bool) == Some(false),
+            limit: self.input.integer("Limit").map(|limit| limit as usize),
+            start: self.start.clone(),
+            segment,
+            now: app.database.now(),
+        };
+        let (reading, found) = app
+            .apart(move |_| {
+                let found = reading.read()?;
+                Ok((reading, found))
+            })
+            .await?;
+        Ok(self.told(&known, reading.index.as_ref(), found))
+    }
+
+    fn check_index(&self, known: &Known, index: &IndexAbout) -> Result<()> {
+        if index.is_local {
+            return Ok(());
+        }
+        if self.input.flag("ConsistentRead") {
+            return Err(Refusal::validation(
+                "Consistent reads are not supported on global secondary indexes",
+            ));
+        }
+        let name = &index.name;
+        if self.input.text("Select") == Some("ALL_ATTRIBUTES")
+            && !matches!(index.projection, Projected::All)
+        {
+            return Err(Refusal::invalid(format!(
+                "Select type ALL_ATTRIBUTES is not supported for global secondary index {name} \
+                 because its projection type is not ALL"
+            )));
+        }
+        let paths = self.projection.iter().flat_map(Projection::paths);
+        let hidden: Vec<&str> =
+            paths.map(|path| path.column()).filter(|name| !known.shows(index, name)).collect();
+        if !hidden.is_empty() {
+            return Err(Refusal::invalid(format!(
+                "Global secondary index {name} does not project [{}]",
+                hidden.join(", ")
+            )));
+        }
+        Ok(())
+    }
+
+    /// Refuses a filter of a query on what its key conditions are for.
+    fn check_filter<'k>(&self, mut key: impl Iterator<Item = &'k str>) -> Result<()> {
+        let Some(filter) = &self.filter else { return Ok(()) };
+        let paths = filter.paths();
+        let Some(name) = key.find(|name| paths.iter().any(|path| path.column() == *name)) else {
+            return Ok(());
+        };
+        let which = if self.input.has("FilterExpression") { "Filter Expression" } else { "QueryFilter" };
+        Err(Refusal::validation(format!(
+            "{which} can only contain non-primary key attributes: Primary key attribute: {name}"
+        )))
+    }
+
+    fn check_start(
+        &self,
+        known: &Known,
+        index: Option<&IndexAbout>,
+        search: Option<&KeySearch>,
+        start: &Item,
+        (segment, total): (u32, u32),
+    ) -> Result<()> {
+        let invalid = |more: &str| {
+            Refusal::validation(format!("The provided starting key is invalid{more}"))
+        };
+        let of_index = index.into_iter().flat_map(IndexAbout::key);
+        let own = known.key.iter().map(|part| &part.name);
+        let names: std::collections::BTreeSet<&String> = own.chain(of_index).collect();
+        let fits = |name: &&String| {
+            start.get(*name).is_some_and(|value| {
+                Some(type_of(value).code()) == known.about.type_of(name)
+                    || known.key.iter().any(|part| part.name == **name && part.of == type_of(value))
+            })
+        };
+        if names.len() != start.len() || !names.iter().all(fits) {
+            return Err(invalid(": The provided key element does not match the schema"));
+        }
+        let key = known.key_of(&known.key_item(start))?;
+        if index.is_none() && total > 1 && !known.table.is_in_segment(key, segment, total)? {
+            return Err(invalid(&format!(
+                ": Invalid ExclusiveStartKey. Please use ExclusiveStartKey with correct Segment. \
+                 TotalSegments: {total} Segment: {segment}"
+            )));
+        }
+        let Some(search) = search else { return Ok(()) };
+        let (partition, sort) = key_attributes(known, index);
+        let is = |part: &KeyAttribute<'_>, value| start.get(part.name) == Some(value);
+        if !partition.iter().zip(&search.partition).all(|(part, value)| is(part, value)) {
+            return Err(Refusal::validation(
+                "The provided starting key is outside query boundaries based on provided conditions",
+            ));
+        }
+        let tested = search.range.as_ref().zip(sort.get(search.sort.len()));
+        let is_within = tested.is_none_or(|(test, part)| {
+            start.get(part.name).is_some_and(|value| test.matches(value))
+        });
+        if !is_within || !sort.iter().zip(&search.sort).all(|(part, value)| is(part, value)) {
+            return Err(Refusal::validation(
+                "The provided starting key does not match the range key predicate",
+            ));
+        }
+        Ok(())
+    }
+
+    /// What was found, as it is told.
+    fn told(&self, known: &Known, index: Option<&IndexAbout>, found: Found) -> Json {
+        let scanned = found.items.len();
+        let select = self.input.text("Select");
+        let shown = |item: Item| match index {
+            // A local index fetches from the table what it does not show itself.
+            Some(index) if !index.is_local => known.projected(index, &item),
+            _ => item,
+        };
+        let passes = |item: &Item| self.filter.as_ref().is_none_or(|filter| filter.matches(item));
+        let items: Vec<Item> = found.items.into_iter().map(shown).filter(passes).collect();
+        let mut answer = Map::new();
+        answer.insert("Count".to_owned(), items.len().into());
+        answer.insert("ScannedCount".to_owned(), scanned.into());
+        if select != Some("COUNT") {
+            let encode = |item: &Item| match (&self.projection, index) {
+                (Some(projection), _) => encode_item(&projection.apply(item)),
+                (None, Some(index)) if select != Some("ALL_ATTRIBUTES") => {
+                    encode_item(&known.projected(index, item))
+                }
+                _ => encode_item(item),
+            };
+            let items: Vec<Json> = items.iter().map(encode).collect();
+            answer.insert("Items".to_owned(), items.into());
+        }
+        if let Some(last) = &found.last {
+            answer.insert("LastEvaluatedKey".to_owned(), encode_item(last));
+        }
+        let units = read_units(found.bytes, self.input.flag("ConsistentRead"));
+        let cost = match index {
+            Some(index) => Cost::of_index(index, units),
+            None => Cost::of_read(units),
+        };
+        let told = cost.told(known.table.name(), self.input.text("ReturnConsumedCapacity"));
+        answer.extend(told.map(|told| ("ConsumedCapacity".to_owned(), told)));
+        answer.into()
+    }
+}

@@ -1,0 +1,127 @@
+//! TagResource, UntagResource, ListTagsOfResource.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value as Json, json};
+
+use super::about::About;
+use super::describe::arn;
+use super::faults::Faults;
+use super::input::Input;
+use super::refusal::{Refusal, Result};
+use crate::app::App;
+
+const MOST_TAGS: usize = 50;
+
+/// The tags that a request gives.
+pub(super) fn read(input: &Input) -> Result<Vec<(String, String)>> {
+    let mut seen = BTreeSet::new();
+    let mut tags = Vec::new();
+    for json in input.list("Tags") {
+        let text = |name: &str| json[name].as_str().unwrap_or_default().to_owned();
+        let (key, value) = (text("Key"), text("Value"));
+        if !(1..=128).contains(&key.chars().count()) {
+            return Err(Refusal::validation(format!("Tag Key provided is invalid: {key}")));
+        }
+        if value.chars().count() > 256 {
+            return Err(Refusal::validation(format!("Tag Value provided is invalid: {value}")));
+        }
+        if key.starts_with("aws:") {
+            return Err(Refusal::validation("Tag Key cannot be prefixed with aws:"));
+        }
+        if !seen.insert(key.clone()) {
+            return Err(Refusal::validation("Duplicate Tag Keys provided as input"));
+        }
+        tags.push((key, value));
+    }
+    Ok(tags)
+}
+
+/// The table of an ARN.
+fn table_of(input: &Input) -> Result<String> {
+    let mut faults = Faults::default();
+    faults.required(input, "ResourceArn");
+    faults.finish()?;
+    let text = input.text("ResourceArn").unwrap_or_default();
+    let name = text.strip_prefix("arn:aws:dynamodb:").and_then(|rest| rest.split_once(":table/"));
+    match name {
+        Some((_, name)) if !name.is_empty() => Ok(name.to_owned()),
+        _ => Err(Refusal::validation(format!(
+            "Invalid TableArn: Invalid ResourceArn provided as input {text}"
+        ))),
+    }
+}
+
+fn no_resource(name: &str) -> impl Fn(Refusal) -> Refusal + '_ {
+    move |refusal| match refusal.kind {
+        "ResourceNotFoundException" => Refusal::new(
+            "ResourceNotFoundException",
+            format!("Requested resource not found: ResourcArn: {} not found", arn(name)),
+        ),
+        _ => refusal,
+    }
+}
+
+/// Changes what is told of a table.
+pub(super) async fn alter_about<T: Send + 'static>(
+    app: &App,
+    name: &str,
+    alter: impl FnOnce(&mut About) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let (of_app, name) = (app.clone(), name.to_owned());
+    app.apart(move |database| {
+        let _altering = of_app.dynamodb.lock();
+        let mut about = of_app.dynamodb.load(database, &name)?.about.clone();
+        let done = alter(&mut about)?;
+        of_app.dynamodb.store(database, &name, &about)?;
+        Ok(done)
+    })
+    .await
+}
+
+pub(super) async fn tag(app: &App, input: Input) -> Result<Json> {
+    let name = table_of(&input)?;
+    let mut faults = Faults::default();
+    faults.required(&input, "Tags");
+    faults.finish()?;
+    let tags = read(&input)?;
+    if tags.is_empty() {
+        return Err(Refusal::validation("Atleast one Tag needs to be provided as Input."));
+    }
+    let alter = move |about: &mut About| {
+        about.tags.extend(tags);
+        match about.tags.len() > MOST_TAGS {
+            true => Err(Refusal::validation(
+                "Number of Tags exceed the current limit for the provided ResourceArn",
+            )),
+            false => Ok(()),
+        }
+    };
+    alter_about(app, &name, alter).await.map_err(no_resource(&name))?;
+    Ok(json!({}))
+}
+
+pub(super) async fn untag(app: &App, mut input: Input) -> Result<Json> {
+    let name = table_of(&input)?;
+    let mut faults = Faults::default();
+    faults.required(&input, "TagKeys");
+    faults.finish()?;
+    let keys = input.take_list("TagKeys");
+    if keys.is_empty() {
+        return Err(Refusal::validation("Atleast one Tag Key needs to be provided as Input."));
+    }
+    let alter = move |about: &mut About| {
+        about.tags.retain(|key, _| !keys.iter().any(|gone| gone == key.as_str()));
+        Ok(())
+    };
+    alter_about(app, &name, alter).await.map_err(no_resource(&name))?;
+    Ok(json!({}))
+}
+
+pub(super) async fn list(app: &App, input: Input) -> Result<Json> {
+    let name = table_of(&input)?;
+    let known = app.known(&name).await.map_err(no_resource(&name))?;
+    let tags = known.about.tags.iter();
+    let tags: Vec<Json> = tags.map(|(key, value)| json!({"Key": key, "Value": value})).collect();
+    Ok(json!({"Tags": tags}))
+}

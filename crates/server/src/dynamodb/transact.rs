@@ -1,0 +1,302 @@
+//! TransactWriteItems and TransactGetItems.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json, json};
+use stonecrop::{Database, Error, Write};
+use stonecrop_dynamodb::value::{encode_item, item_size};
+
+use super::capacity::{Cost, collection, read_units};
+use super::change::{Action, Cell, Change, Outcome, outcome};
+use super::expressions::{condition, placeholders, projection, update};
+use super::faults::{Faults, RETURN_CAPACITY, RETURN_METRICS, RETURN_ON_FAILURE, table_name};
+use super::input::Input;
+use super::items::check_update;
+use super::refusal::{Refusal, Result};
+use super::tokens::Told;
+use crate::app::App;
+
+const MOST_ACTIONS: usize = 100;
+const MOST_BYTES: usize = 4 << 20;
+/// How often a transaction is tried again that met a change of a table.
+const TRIES: usize = 20;
+
+/// The rules for single parameters of both operations.
+fn check(input: &Input) -> Result<()> {
+    let mut faults = Faults::default();
+    faults.required(input, "TransactItems");
+    if input.has("TransactItems") {
+        let length = input.list("TransactItems").len();
+        faults.length(length, "[]", "transactItems", 1, MOST_ACTIONS);
+    }
+    faults.one_of(input, "ReturnConsumedCapacity", RETURN_CAPACITY);
+    faults.one_of(input, "ReturnItemCollectionMetrics", RETURN_METRICS);
+    faults.text(input.text("ClientRequestToken"), "clientRequestToken", 1, 36);
+    faults.finish()
+}
+
+fn one_item() -> Refusal {
+    Refusal::validation("Transaction request cannot include multiple operations on one item")
+}
+
+pub(super) async fn write(app: &App, mut input: Input) -> Result<Json> {
+    check(&input)?;
+    let actions = input.take_list("TransactItems");
+    let token = input.text("ClientRequestToken").map(str::to_owned);
+    let print = print(&actions);
+    if let Some(token) = &token {
+        match app.dynamodb.tokens.look_up(token, print, app.database.now()) {
+            Told::New => {}
+            Told::Done => return Ok(json!({})),
+            Told::Other => return Err(Refusal::new("IdempotentParameterMismatchException", "")),
+        }
+    }
+    let mut changes = Vec::new();
+    for json in actions {
+        changes.push(change(app, Input::of(json)).await?);
+    }
+    check_apart(&changes)?;
+    check_size(&changes)?;
+    let changes = changes.into_iter().map(Arc::new).collect::<Vec<_>>();
+    let outcomes = commit(app, &changes).await?;
+    if outcomes.iter().any(|outcome| outcome.refusal.is_some()) {
+        return Err(cancelled(&outcomes));
+    }
+    if let Some(token) = token {
+        app.dynamodb.tokens.keep(token, print, app.database.now());
+    }
+    Ok(told(&input, &changes, &outcomes))
+}
+
+fn print(actions: &[Json]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    Json::from(actions.to_vec()).to_string().hash(&mut hasher);
+    hasher.finish()
+}
+
+async fn change(app: &App, mut input: Input) -> Result<Change> {
+    const KINDS: [&str; 4] = ["ConditionCheck", "Put", "Update", "Delete"];
+    let given: Vec<&str> = KINDS.into_iter().filter(|kind| input.has(kind)).collect();
+    let [kind] = given.as_slice() else {
+        return Err(Refusal::validation(
+            "TransactItems can only contain one of Check, Put, Update or Delete",
+        ));
+    };
+    let mut action = input.take_inner(kind).unwrap_or_default();
+    let mut faults = Faults::default();
+    faults.table_name(&action);
+    faults.required(&action, if *kind == "Put" { "Item" } else { "Key" });
+    faults.one_of(&action, "ReturnValuesOnConditionCheckFailure", RETURN_ON_FAILURE);
+    match *kind {
+        "Update" => faults.required(&action, "UpdateExpression"),
+        "ConditionCheck" => faults.required(&action, "ConditionExpression"),
+        _ => {}
+    }
+    faults.finish()?;
+    let name = table_name(&action)?;
+    let item = action.take_item(if *kind == "Put" { "Item" } else { "Key" })?;
+    let mut places = placeholders(&mut action)?;
+    let update = update(&mut action, &mut places)?;
+    let condition = condition(&mut action, &mut places)?;
+    places.check_all_used()?;
+    let known = app.known(&name).await?;
+    let row_key = match *kind {
+        "Put" => known.key_in(&item)?,
+        _ => known.key_of(&item)?,
+    };
+    let key = known.key_item(&item);
+    if let Some(update) = &update {
+        check_update(&known, update)?;
+    }
+    let does = match *kind {
+        "Put" => {
+            Change::check_put(&known, &item)?;
+            Action::Put(item)
+        }
+        "Update" => Action::Update(update),
+        "Delete" => Action::Delete,
+        _ => Action::Check,
+    };
+    let tells_item = action.text("ReturnValuesOnConditionCheckFailure") == Some("ALL_OLD");
+    let now = app.database.now();
+    let change = Change { known, row_key, key, action: does, condition, tells_item, now };
+    let names = change.names();
+    let known = app.known_with(change.known.clone(), names.iter()).await?;
+    Ok(Change { known, ..change })
+}
+
+fn check_apart(changes: &[Change]) -> Result<()> {
+    let is_same = |a: &Change, b: &Change| {
+        a.known.table.name() == b.known.table.name() && a.row_key == b.row_key
+    };
+    let twice = changes
+        .iter()
+        .enumerate()
+        .any(|(at, change)| changes.iter().skip(at + 1).any(|other| is_same(change, other)));
+    if twice { Err(one_item()) } else { Ok(()) }
+}
+
+fn check_size(changes: &[Change]) -> Result<()> {
+    let size = changes.iter().map(|change| match &change.action {
+        Action::Put(item) => item_size(item),
+        _ => item_size(&change.key),
+    });
+    match size.sum::<usize>() > MOST_BYTES {
+        true => Err(Refusal::validation("Collection size exceeded: 4 MB for a transaction")),
+        false => Ok(()),
+    }
+}
+
+/// Does all of them or none, and tells what became of each.
+async fn commit(app: &App, changes: &[Arc<Change>]) -> Result<Vec<Outcome>> {
+    let changes = changes.to_vec();
+    app.apart(move |database| {
+        for _ in 0..TRIES {
+            let cells: Vec<Cell> = changes.iter().map(|_| Cell::default()).collect();
+            match attempt(database, &changes, &cells) {
+                Err(Error::Altered) => {}
+                // What was refused is in the cells.
+                Ok(()) | Err(Error::Refused { .. }) => return Ok(outcomes(&cells)),
+                Err(Error::Write { cause, .. }) if matches!(*cause, Error::Refused { .. }) => {
+                    return Ok(outcomes(&cells));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Error::Altered.into())
+    })
+    .await
+}
+
+fn outcomes(cells: &[Cell]) -> Vec<Outcome> {
+    cells.iter().map(outcome).collect()
+}
+
+fn attempt(database: &Database, changes: &[Arc<Change>], cells: &[Cell]) -> stonecrop::Result<()> {
+    let mut writes: Vec<_> = changes
+        .iter()
+        .zip(cells)
+        .map(|(change, cell)| (&change.known.table, change.deciding_with_others(cell)))
+        .collect();
+    // All are decided on before the last write undoes them, so that every reason can be told.
+    if let Some(last) = changes.last() {
+        let cells = cells.to_vec();
+        let verdict = Write::decide(last.row_key.clone(), move |_| {
+            match cells.iter().any(|cell| outcome(cell).refusal.is_some()) {
+                true => Err(Error::Refused { reason: "a condition failed".to_owned() }),
+                false => Ok(None),
+            }
+        });
+        writes.push((&last.known.table, verdict));
+    }
+    database.transaction(writes)?;
+    Ok(())
+}
+
+fn cancelled(outcomes: &[Outcome]) -> Refusal {
+    let code = |outcome: &Outcome| match &outcome.refusal {
+        None => "None",
+        Some(refusal) if refusal.kind == "ConditionalCheckFailedException" => {
+            "ConditionalCheckFailed"
+        }
+        Some(_) => "ValidationError",
+    };
+    let reason = |outcome: &Outcome| {
+        let mut reason = Map::new();
+        reason.insert("Code".to_owned(), code(outcome).into());
+        if let Some(refusal) = &outcome.refusal {
+            reason.insert("Message".to_owned(), refusal.message.as_str().into());
+            reason.extend(refusal.more.clone());
+        }
+        Json::from(reason)
+    };
+    let codes: Vec<&str> = outcomes.iter().map(code).collect();
+    let message = format!(
+        "Transaction cancelled, please refer cancellation reasons for specific reasons [{}]",
+        codes.join(", ")
+    );
+    let reasons: Vec<Json> = outcomes.iter().map(reason).collect();
+    Refusal::new("TransactionCanceledException", message)
+        .with("CancellationReasons", reasons.into())
+}
+
+fn told(input: &Input, changes: &[Arc<Change>], outcomes: &[Outcome]) -> Json {
+    let mut costs: BTreeMap<&str, Cost> = BTreeMap::new();
+    let mut metrics: BTreeMap<&str, Vec<Json>> = BTreeMap::new();
+    for (change, outcome) in changes.iter().zip(outcomes) {
+        let name = change.known.table.name();
+        // A transaction costs twice what its writes would.
+        let cost = Cost::of_write(&change.known, outcome);
+        costs.entry(name).or_default().add(&cost, 2.0);
+        if let Some(size) = collection(&change.known, &change.key) {
+            metrics.entry(name).or_default().push(size);
+        }
+    }
+    let wish = input.text("ReturnConsumedCapacity");
+    let costs: Vec<Json> = costs.iter().filter_map(|(name, cost)| cost.told(name, wish)).collect();
+    let mut answer = Map::new();
+    if !costs.is_empty() {
+        answer.insert("ConsumedCapacity".to_owned(), costs.into());
+    }
+    if input.text("ReturnItemCollectionMetrics") == Some("SIZE") && !metrics.is_empty() {
+        answer.insert("ItemCollectionMetrics".to_owned(), json!(metrics));
+    }
+    answer.into()
+}
+
+pub(super) async fn get(app: &App, mut input: Input) -> Result<Json> {
+    check(&input)?;
+    let mut asked = Vec::new();
+    for json in input.take_list("TransactItems") {
+        let mut action = Input::of(json).take_inner("Get").unwrap_or_default();
+        let mut faults = Faults::default();
+        faults.table_name(&action);
+        faults.required(&action, "Key");
+        faults.finish()?;
+        let name = table_name(&action)?;
+        let key = action.take_item("Key")?;
+        let mut places = placeholders(&mut action)?;
+        let projection = projection(&mut action, &mut places)?;
+        places.check_all_used()?;
+        let known = app.known(&name).await?;
+        let row_key = known.key_of(&key)?;
+        asked.push((known, row_key, projection));
+    }
+    let is_same = |at: usize| {
+        let Some((known, key, _)) = asked.get(at) else { return false };
+        let mut others = asked.iter().skip(at + 1);
+        others.any(|(other, k, _)| known.table.name() == other.table.name() && k == key)
+    };
+    if (0..asked.len()).any(is_same) {
+        return Err(one_item());
+    }
+    let now = app.database.now();
+    let wish = input.text("ReturnConsumedCapacity").map(str::to_owned);
+    app.apart(move |_| {
+        let mut responses = Vec::new();
+        let mut costs: BTreeMap<String, Cost> = BTreeMap::new();
+        for (known, key, projection) in asked {
+            let row = known.table.get(key)?;
+            let item = row.and_then(|row| known.item(&row, now));
+            let size = item.as_ref().map_or(0, item_size);
+            let cost = Cost::of_read(read_units(size, true));
+            costs.entry(known.table.name().to_owned()).or_default().add(&cost, 2.0);
+            responses.push(match (item, projection) {
+                (None, _) => json!({}),
+                (Some(item), None) => json!({"Item": encode_item(&item)}),
+                (Some(item), Some(only)) => json!({"Item": encode_item(&only.apply(&item))}),
+            });
+        }
+        let mut answer = Map::new();
+        answer.insert("Responses".to_owned(), responses.into());
+        let costs = costs.iter().filter_map(|(name, cost)| cost.told(name, wish.as_deref()));
+        let costs: Vec<Json> = costs.collect();
+        if !costs.is_empty() {
+            answer.insert("ConsumedCapacity".to_owned(), costs.into());
+        }
+        Ok(answer.into())
+    })
+    .await
+}

@@ -1,0 +1,297 @@
+//! UpdateTable: billing, protection, streams, and indexes that come and go.
+
+use serde_json::{Value as Json, json};
+use stonecrop::{Database, Scan, Write};
+
+use super::about::{About, IndexAbout};
+use super::create::{
+    BILLING, CLASSES, check_index_units, stream, units_on_demand,
+};
+use super::declare::{check_members, check_together, column_of, database_index, definitions, index, units};
+use super::describe::{description, named};
+use super::faults::{Faults, table_name};
+use super::input::Input;
+use super::known::{FAMILY, Known, is_copy};
+use super::refusal::{Refusal, Result};
+use crate::app::App;
+
+/// So many rows get their copies of key attributes at once.
+const CHUNK: usize = 500;
+const CHANGES: [&str; 6] = [
+    "ProvisionedThroughput",
+    "BillingMode",
+    "StreamSpecification",
+    "GlobalSecondaryIndexUpdates",
+    "DeletionProtectionEnabled",
+    "TableClass",
+];
+
+pub(super) async fn update(app: &App, input: Input) -> Result<Json> {
+    let mut faults = Faults::default();
+    faults.table_name(&input);
+    faults.one_of(&input, "BillingMode", BILLING);
+    faults.one_of(&input, "TableClass", CLASSES);
+    check_members(&input, &mut faults, "");
+    faults.finish()?;
+    let name = table_name(&input)?;
+    let given = CHANGES.iter().filter(|name| input.has(name)).count();
+    if given == 0 {
+        return Err(Refusal::validation(
+            "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, \
+             GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required",
+        ));
+    }
+    if given > 1 && input.has("TableClass") {
+        return Err(Refusal::invalid(
+            "Table Class modification must be the only operation in the request",
+        ));
+    }
+    if input.text("BillingMode") == Some("PROVISIONED") && !input.has("ProvisionedThroughput") {
+        return Err(Refusal::invalid(
+            "ProvisionedThroughput must be specified when BillingMode is PROVISIONED",
+        ));
+    }
+    let changes = index_changes(&input)?;
+    app.known(&name).await.map_err(named(&name))?;
+    let of_app = app.clone();
+    let now = app.database.now().as_micros() as f64 / 1e6;
+    // A backfill of copies takes as long as there are rows.
+    let known = app.aside(move |database| {
+        Ok(apply(&of_app, database, &name, input, changes, now))
+    });
+    Ok(json!({"TableDescription": description(&*known.await??, "ACTIVE")}))
+}
+
+/// What is asked of one index.
+enum IndexChange {
+    Create(Input),
+    Update(Input),
+    Delete(String),
+}
+
+fn index_changes(input: &Input) -> Result<Vec<IndexChange>> {
+    let mut changes = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    for json in input.list("GlobalSecondaryIndexUpdates") {
+        let mut input = Input::of(json.clone());
+        let given = ["Create", "Update", "Delete"].into_iter().filter(|kind| input.has(kind));
+        match given.count() {
+            1 => {}
+            0 => {
+                return Err(Refusal::invalid(
+                    "One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, \
+                     GlobalSecondaryIndexUpdate.Delete must not be null",
+                ));
+            }
+            _ => {
+                return Err(Refusal::invalid(
+                    "Only one global secondary index action is allowed per \
+                     GlobalSecondaryIndexUpdate object",
+                ));
+            }
+        }
+        let change = if let Some(create) = input.take_inner("Create") {
+            IndexChange::Create(create)
+        } else if let Some(update) = input.take_inner("Update") {
+            IndexChange::Update(update)
+        } else {
+            let delete = input.take_inner("Delete").unwrap_or_default();
+            IndexChange::Delete(delete.text("IndexName").unwrap_or_default().to_owned())
+        };
+        let name = match &change {
+            IndexChange::Create(input) | IndexChange::Update(input) => {
+                input.text("IndexName").unwrap_or_default()
+            }
+            IndexChange::Delete(name) => name,
+        };
+        if names.iter().any(|known| known == name) {
+            return Err(Refusal::invalid(format!(
+                "Only one global secondary index update per index is allowed simultaneously. \
+                 Index: {name}"
+            )));
+        }
+        names.push(name.to_owned());
+        changes.push(change);
+    }
+    let made = |change: &&IndexChange| !matches!(change, IndexChange::Update(_));
+    if changes.iter().filter(made).count() > 1 {
+        return Err(Refusal::new(
+            "LimitExceededException",
+            "Subscriber limit exceeded: Only 1 online index can be created or deleted \
+             simultaneously per table",
+        ));
+    }
+    Ok(changes)
+}
+
+fn apply(
+    app: &App,
+    database: &Database,
+    name: &str,
+    mut input: Input,
+    changes: Vec<IndexChange>,
+    now: f64,
+) -> Result<std::sync::Arc<Known>> {
+    let _altering = app.dynamodb.lock();
+    let known = app.dynamodb.load(database, name)?;
+    let mut about = known.about.clone();
+    change_billing(&mut about, &input, now)?;
+    if let Some(protected) = input.get("DeletionProtectionEnabled").and_then(Json::as_bool) {
+        about.protected = protected;
+    }
+    if let Some(class) = input.text("TableClass") {
+        about.class = Some(class.to_owned());
+    }
+    if let Some(specification) = input.take_inner("StreamSpecification") {
+        change_stream(&mut about, specification, name, now)?;
+    }
+    for change in changes {
+        match change {
+            IndexChange::Create(create) => create_index(&known, &mut about, create, &input)?,
+            IndexChange::Update(update) => {
+                let wanted = update.text("IndexName").unwrap_or_default();
+                let found = about.indexes.iter_mut().find(|index| index.name == wanted);
+                found.ok_or_else(Refusal::no_table)?.units = units(&update);
+            }
+            IndexChange::Delete(gone) => {
+                let before = about.indexes.len();
+                about.indexes.retain(|index| index.name != gone || index.is_local);
+                if about.indexes.len() == before {
+                    return Err(Refusal::no_table());
+                }
+                known.table.drop_index(&gone)?;
+                let key: Vec<String> = known.key.iter().map(|part| part.name.clone()).collect();
+                let used: Vec<String> =
+                    about.indexes.iter().flat_map(IndexAbout::key).chain(&key).cloned().collect();
+                about.attributes.retain(|(name, _)| used.contains(name));
+            }
+        }
+    }
+    app.dynamodb.store(database, name, &about)
+}
+
+fn change_billing(about: &mut About, input: &Input, now: f64) -> Result<()> {
+    match input.text("BillingMode") {
+        Some("PAY_PER_REQUEST") => {
+            if input.has("ProvisionedThroughput") {
+                return Err(units_on_demand());
+            }
+            (about.on_demand, about.tells_billing) = (true, true);
+            (about.units.read, about.units.write) = (0, 0);
+            return Ok(());
+        }
+        Some(_) => about.tells_billing = true,
+        None if about.on_demand && input.has("ProvisionedThroughput") => {
+            return Err(units_on_demand());
+        }
+        None => {}
+    }
+    if !input.has("ProvisionedThroughput") {
+        return Ok(());
+    }
+    let (old, new) = (about.units.clone(), units(input));
+    if !about.on_demand && (old.read, old.write) == (new.read, new.write) {
+        return Err(Refusal::validation(format!(
+            "The provisioned throughput for the table will not change. The requested value equals \
+             the current value. Current ReadCapacityUnits provisioned for the table: {read}. \
+             Requested ReadCapacityUnits: {read}. Current WriteCapacityUnits provisioned for the \
+             table: {write}. Requested WriteCapacityUnits: {write}. Refer to the Amazon DynamoDB \
+             Developer Guide for current limits and how to request higher limits.",
+            read = old.read,
+            write = old.write
+        )));
+    }
+    about.on_demand = false;
+    (about.units.read, about.units.write) = (new.read, new.write);
+    if new.read > old.read || new.write > old.write {
+        about.units.increased = Some(now);
+    }
+    if new.read < old.read || new.write < old.write {
+        about.units.decreased = Some(now);
+    }
+    Ok(())
+}
+
+fn change_stream(about: &mut About, input: Input, name: &str, now: f64) -> Result<()> {
+    let enabled = input.flag("StreamEnabled");
+    match (&about.stream, enabled) {
+        (Some(_), true) => Err(Refusal::validation(format!(
+            "Table already has an enabled stream: TableName: {name}"
+        ))),
+        (None, false) => Err(Refusal::validation(format!(
+            "Table has no stream to disable: TableName: {name}"
+        ))),
+        _ => {
+            about.stream = stream(Some(input), now)?;
+            Ok(())
+        }
+    }
+}
+
+fn create_index(known: &Known, about: &mut About, create: Input, input: &Input) -> Result<()> {
+    let key: Vec<String> = known.key.iter().map(|part| part.name.clone()).collect();
+    let has_units = create.has("ProvisionedThroughput");
+    let new = index(create, false, &key)?;
+    if about.index(&new.name).is_some() {
+        return Err(Refusal::validation("Attempting to create an index which already exists"));
+    }
+    check_index_units(&new.name, has_units, about.on_demand)?;
+    for (name, of) in definitions(input) {
+        match about.attributes.iter_mut().find(|(known, _)| *known == name) {
+            Some(known) if !key.contains(&name) => known.1 = of,
+            Some(_) => {}
+            None if new.key().any(|used| *used == name) => about.attributes.push((name, of)),
+            None => {}
+        }
+    }
+    if let Some(name) = new.key().find(|name| about.type_of(name).is_none()) {
+        return Err(Refusal::invalid(format!(
+            "Some index key attributes are not defined in AttributeDefinitions. Keys: [{name}], \
+             AttributeDefinitions: [{}]",
+            about.attributes.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
+        )));
+    }
+    about.indexes.push(new.clone());
+    check_together(&about.indexes)?;
+    let columns: Vec<String> = new.key().map(|name| column_of(name, &key)).collect();
+    let declared = known.table.schema()?;
+    let declared: Vec<&str> =
+        declared.families().iter().flat_map(|family| family.columns()).collect();
+    let missing: Vec<String> =
+        columns.into_iter().filter(|column| !declared.contains(&column.as_str())).collect();
+    for column in &missing {
+        match known.table.add_columns(FAMILY, [column.as_str()]) {
+            // Rows have it as an undeclared one, which an index can be over as well.
+            Ok(()) | Err(stonecrop::Error::Column { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    known.table.create_index(database_index(&new, &about.attributes, &key)?)?;
+    if missing.iter().any(|column| is_copy(column)) {
+        copy_keys(known, &missing)?;
+    }
+    Ok(())
+}
+
+/// Gives rows the copies of key attributes that a new index is over.
+fn copy_keys(known: &Known, columns: &[String]) -> Result<()> {
+    let mut writes: Vec<Write<'static>> = Vec::new();
+    for row in known.table.scan(Scan::all())? {
+        let row = row?;
+        let mut write = Write::put(row.key().clone());
+        for (part, value) in known.key.iter().zip(row.key().values()) {
+            let column = super::known::copy_of(&part.name);
+            if columns.contains(&column) {
+                write = write.set(column, stonecrop::Value::from_key(value));
+            }
+        }
+        let key = row.key().clone();
+        // A row that was deleted meanwhile stays deleted.
+        writes.push(Write::decide(key, move |row| Ok(row.map(|_| write.clone()))));
+        if writes.len() == CHUNK {
+            known.table.write_all(std::mem::take(&mut writes))?;
+        }
+    }
+    known.table.write_all(writes)?;
+    Ok(())
+}

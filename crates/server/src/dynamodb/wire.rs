@@ -1,0 +1,135 @@
+//! Requests and answers as bytes: content types, compression, checksums, ids.
+
+use std::io::{Read as _, Write as _};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use axum::body::Body;
+use axum::http::header::{
+    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderName,
+};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::Response;
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use serde_json::Value as Json;
+
+use super::refusal::{Refusal, Result};
+use crate::app::App;
+
+/// Has the checksum of the bytes that are sent; they must not be changed after it was made.
+pub(crate) const CHECKSUM: HeaderName = HeaderName::from_static("x-amz-crc32");
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-amzn-requestid");
+/// Shorter answers are sent as they are: compressing them takes longer than sending them.
+const SHORTEST_COMPRESSED: usize = 1024;
+
+/// The content type of the answer; none where the request's is none that the service knows.
+pub(super) fn content_type(headers: &HeaderMap) -> Option<&'static str> {
+    let given = headers.get(CONTENT_TYPE)?.to_str().ok()?;
+    let given = given.split(';').next().unwrap_or_default().trim();
+    ["application/x-amz-json-1.0", "application/x-amz-json-1.1", "application/json"]
+        .into_iter()
+        .find(|known| given.eq_ignore_ascii_case(known))
+}
+
+/// The whole body, unpacked.
+pub(super) async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<Bytes> {
+    let packed = crate::body::read(app, body).await?;
+    let encoding = headers.get(CONTENT_ENCODING).and_then(|value| value.to_str().ok());
+    match encoding.map(str::trim) {
+        None | Some("" | "identity") => Ok(packed),
+        Some("gzip") => {
+            let limit = app.config.limits.body_bytes;
+            let mut body = Vec::new();
+            let mut unpack = GzDecoder::new(&*packed).take(limit as u64 + 1);
+            let broken = |error: std::io::Error| Refusal::serialization(error.to_string());
+            unpack.read_to_end(&mut body).map_err(broken)?;
+            if body.len() > limit {
+                let message = format!("the body has more than {limit} bytes when it is unpacked");
+                let refusal = Refusal::new("RequestEntityTooLargeException", message);
+                return Err(Refusal { status: StatusCode::PAYLOAD_TOO_LARGE, ..refusal });
+            }
+            Ok(body.into())
+        }
+        Some(other) => Err(Refusal::serialization(format!("the encoding {other:?} is not known"))),
+    }
+}
+
+/// The answer to a request with these headers.
+pub(super) fn response(headers: &HeaderMap, kind: &'static str, answer: Result<Json>) -> Response {
+    match answer {
+        Ok(json) => bytes_response(headers, kind, StatusCode::OK, json.to_string().into()),
+        Err(refusal) => {
+            bytes_response(headers, kind, refusal.status, refusal.body().to_string().into())
+        }
+    }
+}
+
+fn bytes_response(
+    headers: &HeaderMap,
+    kind: &'static str,
+    status: StatusCode,
+    mut body: Vec<u8>,
+) -> Response {
+    let packed = (body.len() >= SHORTEST_COMPRESSED && takes_gzip(headers))
+        .then(|| pack(&body))
+        .flatten();
+    let is_packed = packed.is_some();
+    body = packed.unwrap_or(body);
+    let checksum = crc32fast::hash(&body);
+    let length = body.len();
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(CONTENT_LENGTH, length.into());
+    headers.insert(CHECKSUM, checksum.into());
+    headers.insert(REQUEST_ID, request_id());
+    if is_packed {
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    response
+}
+
+/// Whether the client said that it takes gzip, and not that it takes it with a weight of zero.
+fn takes_gzip(headers: &HeaderMap) -> bool {
+    let accepted = headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
+    accepted.unwrap_or_default().split(',').any(|coding| {
+        let mut parts = coding.split(';').map(str::trim);
+        let is_gzip = parts.next().is_some_and(|name| name.eq_ignore_ascii_case("gzip"));
+        let weight = parts.find_map(|part| part.strip_prefix("q="));
+        is_gzip && weight.is_none_or(|weight| weight.parse().is_ok_and(|weight: f32| weight > 0.0))
+    })
+}
+
+fn pack(body: &[u8]) -> Option<Vec<u8>> {
+    let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
+    packer.write_all(body).ok()?;
+    packer.finish().ok()
+}
+
+/// The service's words for what is no request of its at all.
+pub(super) fn not_understood() -> Response {
+    let mut response = Response::new(Body::from("<UnknownOperationException/>\n"));
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    response.headers_mut().insert(REQUEST_ID, request_id());
+    response
+}
+
+/// 52 characters: one half is that of the server's start, the other is counted.
+fn request_id() -> HeaderValue {
+    static START: LazyLock<u128> = LazyLock::new(|| uuid::Uuid::new_v4().as_u128());
+    static COUNT: AtomicU64 = AtomicU64::new(1);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let mut text = digits(*START);
+    text.push_str(&digits(u128::from(count)));
+    HeaderValue::from_str(&text).unwrap_or_else(|_| HeaderValue::from_static("-"))
+}
+
+/// A number in 26 digits to the base of 32.
+fn digits(number: u128) -> String {
+    let digit = |at: u32| char::from_digit((number >> (5 * at)) as u32 & 31, 32).unwrap_or('0');
+    (0..26).rev().map(|at| digit(at).to_ascii_uppercase()).collect()
+}
