@@ -636,8 +636,9 @@ impl Table {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
         self.alter(&names, |schema| {
             let columns = &mut find_family(schema, family)?.columns;
-            let declared =
-                names.iter().map(|name| Column { name: name.clone(), column_type: ColumnType::Any });
+            let declared = names
+                .iter()
+                .map(|name| Column { name: name.clone(), column_type: ColumnType::Any });
             columns.extend(declared);
             Ok(())
         })

@@ -34,8 +34,8 @@ mod v1;
 mod watch;
 
 use axum::extract::State;
-use axum::http::{Extensions, HeaderMap, StatusCode, Version};
 use axum::http::header::CONTENT_TYPE;
+use axum::http::{Extensions, HeaderMap, StatusCode, Version};
 use axum::response::IntoResponse;
 use axum::routing::get;
 use axum::{Router, middleware};
@@ -117,10 +117,9 @@ impl std::fmt::Debug for Server {
 
 /// What is worth it, other than what has a checksum of its bytes.
 fn compresses() -> impl Predicate {
-    let is_open =
-        |_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions| {
-            !headers.contains_key(dynamodb::CHECKSUM)
-        };
+    let is_open = |_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions| {
+        !headers.contains_key(dynamodb::CHECKSUM)
+    };
     DefaultPredicate::new().and(is_open)
 }
 

@@ -105,10 +105,10 @@ pub(crate) fn after_entry(
     let name = query.index.as_deref().unwrap_or_default();
     let index = table.index_by_name(name)?;
     let mut key = Vec::new();
-    index.schema.encode_into(columns, &mut key).map_err(|error| Error::Index {
-        index: name.to_owned(),
-        problem: error.to_string(),
-    })?;
+    index
+        .schema
+        .encode_into(columns, &mut key)
+        .map_err(|error| Error::Index { index: name.to_owned(), problem: error.to_string() })?;
     key.extend_from_slice(place);
     let position = Position::Found { index: Some(index.id), key: key.into() };
     Cursor { part: 0, position }.write(table, query)

@@ -221,3 +221,32 @@ fn the_columns_of_a_row_come_in_the_same_order_however_it_was_read() {
         }
     });
 }
+
+#[test]
+fn a_scan_goes_on_after_a_key_whether_or_not_a_row_has_it() {
+    on_every_engine(|fixture| {
+        fill_with(Placement::Hash)(fixture);
+        let table = fixture.table();
+        table.write(Write::delete(("b", 4))).unwrap();
+        let after = |sort: i32| table.cursor_after(("b", sort)).unwrap();
+        let sorts = |scan| keys(&table, scan).into_iter().map(|(_, s)| s).collect::<Vec<_>>();
+        assert_eq!(sorts(Scan::partition("b").after(after(6))), [7, 8, 9]);
+        assert_eq!(sorts(Scan::partition("b").after(after(4))), [5, 6, 7, 8, 9]);
+        assert_eq!(sorts(Scan::partition("b").backward().after(after(2))), [1, 0]);
+    });
+}
+
+#[test]
+fn every_key_is_in_one_segment_and_a_scan_of_it_finds_its_row() {
+    on_every_engine(|fixture| {
+        fill_with(Placement::Hash)(fixture);
+        let table = fixture.table();
+        for part in ["a", "b", "c"] {
+            let holds = |index: &u32| table.is_in_segment((part, 1), *index, 3).unwrap();
+            let homes: Vec<u32> = (0..3).filter(holds).collect();
+            let [home] = homes[..] else { panic!("{part} is in {homes:?}") };
+            let found = keys(&table, Scan::all().segment(home, 3));
+            assert!(found.contains(&(part.to_owned(), 1)));
+        }
+    });
+}

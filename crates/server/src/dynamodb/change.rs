@@ -15,6 +15,8 @@ const TRIES: usize = 20;
 
 pub(super) enum Action {
     Put(Item),
+    /// A put of an item that must not be there.
+    Insert(Item),
     Update(Option<Update>),
     Delete,
     /// Only the condition.
@@ -48,7 +50,7 @@ impl Change {
     /// The attributes that it may write.
     pub(super) fn names(&self) -> Vec<String> {
         match &self.action {
-            Action::Put(item) => item.keys().cloned().collect(),
+            Action::Put(item) | Action::Insert(item) => item.keys().cloned().collect(),
             Action::Update(Some(update)) => {
                 update.attributes().into_iter().map(str::to_owned).collect()
             }
@@ -69,7 +71,10 @@ impl Change {
             });
         }
         match &self.action {
-            Action::Put(item) => Ok(Some(item.clone())),
+            Action::Insert(_) if old.is_some() => {
+                Err(Refusal::new("DuplicateItemException", "Duplicate primary key exists in table"))
+            }
+            Action::Put(item) | Action::Insert(item) => Ok(Some(item.clone())),
             Action::Delete => Ok(None),
             Action::Check => Ok(old.cloned()),
             Action::Update(update) => {

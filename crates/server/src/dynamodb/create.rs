@@ -65,9 +65,8 @@ pub(super) async fn create(app: &App, mut input: Input) -> Result<Json> {
     let of_app = app.clone();
     let known = app.apart(move |database| {
         let _altering = of_app.dynamodb.lock();
-        let exists = || {
-            Refusal::new("ResourceInUseException", format!("Table already exists: {name}"))
-        };
+        let exists =
+            || Refusal::new("ResourceInUseException", format!("Table already exists: {name}"));
         if name == about::TABLE {
             return Err(exists());
         }
@@ -118,9 +117,7 @@ pub(super) fn check_index_units(index: &str, has_units: bool, on_demand: bool) -
 pub(super) fn stream(input: Option<Input>, now: f64) -> Result<Option<StreamAbout>> {
     let Some(input) = input.filter(|input| input.flag("StreamEnabled")) else { return Ok(None) };
     let Some(view) = input.text("StreamViewType") else {
-        return Err(Refusal::invalid(
-            "If stream is being enabled then UpdateViewType is required",
-        ));
+        return Err(Refusal::invalid("If stream is being enabled then UpdateViewType is required"));
     };
     let mut faults = Faults::default();
     faults.word(Some(view), "streamSpecification.streamViewType", VIEWS);

@@ -45,9 +45,8 @@ fn check_fields(fields: &str, authorization: &str, headers: &HeaderMap) -> Resul
         fields.any(|field| field.strip_prefix(name).is_some_and(|rest| rest.starts_with('=')))
     };
     let missing = ["Credential", "Signature", "SignedHeaders"].into_iter().filter(|n| !has(n));
-    let mut problems: Vec<String> = missing
-        .map(|name| format!("Authorization header requires '{name}' parameter."))
-        .collect();
+    let mut problems: Vec<String> =
+        missing.map(|name| format!("Authorization header requires '{name}' parameter.")).collect();
     if !headers.contains_key("x-amz-date") && !headers.contains_key("date") {
         problems.push(
             "Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header."

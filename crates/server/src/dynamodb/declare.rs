@@ -38,7 +38,11 @@ pub(super) fn check_members(input: &Input, faults: &mut Faults, at: &str) {
     }
     for (number, json) in (1..).zip(input.list("AttributeDefinitions")) {
         let at = format!("{at}attributeDefinitions.{number}.member");
-        faults.word(json["AttributeType"].as_str(), &format!("{at}.attributeType"), &["B", "N", "S"]);
+        faults.word(
+            json["AttributeType"].as_str(),
+            &format!("{at}.attributeType"),
+            &["B", "N", "S"],
+        );
         faults.text(json["AttributeName"].as_str(), &format!("{at}.attributeName"), 1, 255);
     }
     if let Some(units) = input.get("ProvisionedThroughput") {
@@ -51,7 +55,10 @@ pub(super) fn check_members(input: &Input, faults: &mut Faults, at: &str) {
 
 fn lower(name: &str) -> String {
     let mut letters = name.chars();
-    letters.next().map(|c| format!("{}{}", c.to_ascii_lowercase(), letters.as_str())).unwrap_or_default()
+    letters
+        .next()
+        .map(|c| format!("{}{}", c.to_ascii_lowercase(), letters.as_str()))
+        .unwrap_or_default()
 }
 
 /// The names of a key schema: those of the partition, and those of the order.
@@ -75,8 +82,17 @@ pub(super) fn key_names(list: &[Json], most: usize) -> Result<(Vec<String>, Vec<
             "Both the Hash Key and the Range Key element in the KeySchema have the same name",
         ));
     }
-    if partition.len() > most || sort.len() > most {
-        return Err(invalid(&format!("There are more than {most} attributes of one key type")));
+    for (kind, names) in [("HASH", &partition), ("RANGE", &sort)] {
+        if names.len() > most {
+            return Err(Refusal::invalid(format!(
+                "The KeySchema exceeds the maximum allowed number of {kind} key attributes"
+            )));
+        }
+    }
+    if list.iter().skip(partition.len()).any(|json| of(json, "HASH")) {
+        return Err(Refusal::invalid(
+            "All HASH key attributes must precede RANGE key attributes in the KeySchema",
+        ));
     }
     Ok((partition, sort))
 }
@@ -183,15 +199,14 @@ fn projection(input: Input) -> Result<Projected> {
             let mut seen = BTreeSet::new();
             match names.iter().find(|name| !seen.insert(*name)) {
                 None => Ok(Projected::Include(names)),
-                Some(twice) => Err(Refusal::invalid(format!(
-                    "Duplicate element in NonKeyAttributes: {twice}"
-                ))),
+                Some(twice) => {
+                    Err(Refusal::invalid(format!("Duplicate element in NonKeyAttributes: {twice}")))
+                }
             }
         }
-        other => Err(Refusal::invalid(format!(
-            "Unknown ProjectionType: {}",
-            other.unwrap_or("null")
-        ))),
+        other => {
+            Err(Refusal::invalid(format!("Unknown ProjectionType: {}", other.unwrap_or("null"))))
+        }
     }
 }
 
@@ -249,9 +264,11 @@ pub(super) fn check_definitions(
         key.iter().chain(indexes.iter().flat_map(IndexAbout::key)).collect();
     if used.len() != definitions.len() {
         return Err(Refusal::invalid(match indexes.is_empty() {
-            true => "Number of attributes in KeySchema does not exactly match number of attributes \
+            true => {
+                "Number of attributes in KeySchema does not exactly match number of attributes \
                      defined in AttributeDefinitions"
-                .to_owned(),
+                    .to_owned()
+            }
             false => format!(
                 "Some AttributeDefinitions are not used. AttributeDefinitions: [{}], keys used: \
                  [{}]",

@@ -138,9 +138,7 @@ fn index_description(known: &Known, index: &IndexAbout) -> Json {
 }
 
 fn key_schema<N: AsRef<str>>(partition: &[N], sort: &[N]) -> Vec<Json> {
-    let element = |kind: &'static str| {
-        move |name: &N| json!({"AttributeName": name.as_ref(), "KeyType": kind})
-    };
+    let element = |kind: &'static str| move |name: &N| json!({"AttributeName": name.as_ref(), "KeyType": kind});
     partition.iter().map(element("HASH")).chain(sort.iter().map(element("RANGE"))).collect()
 }
 
@@ -150,10 +148,8 @@ fn throughput(units: &Units) -> Json {
         "WriteCapacityUnits": units.write,
         "NumberOfDecreasesToday": 0,
     });
-    let times = [
-        ("LastIncreaseDateTime", units.increased),
-        ("LastDecreaseDateTime", units.decreased),
-    ];
+    let times =
+        [("LastIncreaseDateTime", units.increased), ("LastDecreaseDateTime", units.decreased)];
     if let Some(fields) = told.as_object_mut() {
         for (name, time) in times {
             fields.extend(time.map(|time| (name.to_owned(), time.into())));
@@ -180,9 +176,9 @@ pub(super) async fn backups(app: &App, input: Input) -> Result<Json> {
     faults.table_name(&input);
     faults.finish()?;
     let name = table_name(&input)?;
-    app.known(&name).await.map_err(|_| {
-        Refusal::new("TableNotFoundException", format!("Table not found: {name}"))
-    })?;
+    app.known(&name)
+        .await
+        .map_err(|_| Refusal::new("TableNotFoundException", format!("Table not found: {name}")))?;
     Ok(json!({"ContinuousBackupsDescription": {
         "ContinuousBackupsStatus": "ENABLED",
         "PointInTimeRecoveryDescription": {"PointInTimeRecoveryStatus": "DISABLED"},

@@ -64,10 +64,7 @@ pub(super) fn projection(
     Ok(Some(legacy::attributes_to_get(names)?))
 }
 
-pub(super) fn update(
-    input: &mut Input,
-    placeholders: &mut Placeholders,
-) -> Result<Option<Update>> {
+pub(super) fn update(input: &mut Input, placeholders: &mut Placeholders) -> Result<Option<Update>> {
     if let Some(text) = input.text("UpdateExpression") {
         return Ok(Some(Update::parse(text, placeholders)?));
     }

@@ -53,7 +53,14 @@ impl Faults {
         }
     }
 
-    pub(super) fn length(&mut self, length: usize, shown: &str, at: &str, least: usize, most: usize) {
+    pub(super) fn length(
+        &mut self,
+        length: usize,
+        shown: &str,
+        at: &str,
+        least: usize,
+        most: usize,
+    ) {
         let rule = match length {
             length if length < least => {
                 format!("Member must have length greater than or equal to {least}")
@@ -86,7 +93,11 @@ impl Faults {
         }
         let name = name_of(name);
         if !name.bytes().all(is_of_name) {
-            self.add(Some(name), at, "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+");
+            self.add(
+                Some(name),
+                at,
+                "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+",
+            );
         }
     }
 

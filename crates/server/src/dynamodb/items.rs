@@ -8,8 +8,7 @@ use super::capacity::{Cost, read_units, tell};
 use super::change::{Action, Change, Outcome};
 use super::expressions::{check_kinds, condition, placeholders, projection, update};
 use super::faults::{
-    Faults, OPERATOR, RETURN_CAPACITY, RETURN_METRICS, RETURN_ON_FAILURE, RETURN_VALUES,
-    table_name,
+    Faults, OPERATOR, RETURN_CAPACITY, RETURN_METRICS, RETURN_ON_FAILURE, RETURN_VALUES, table_name,
 };
 use super::input::Input;
 use super::known::Known;

@@ -56,7 +56,7 @@ impl Known {
 
     /// Those attributes of an item that are its key.
     pub(super) fn key_item(&self, item: &Item) -> Item {
-        let entry = |part: &KeyPart| Some(item.get_key_value(&part.name)?);
+        let entry = |part: &KeyPart| item.get_key_value(&part.name);
         let entries = self.key.iter().filter_map(entry);
         entries.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
@@ -104,7 +104,7 @@ fn empty_kind(value: &Value) -> Option<&'static str> {
     }
 }
 
-fn check_content(value: &Value, name: &str) -> Result<()> {
+pub(super) fn check_content(value: &Value, name: &str) -> Result<()> {
     match empty_kind(value) {
         None => Ok(()),
         Some(kind) => Err(Refusal::validation(format!(

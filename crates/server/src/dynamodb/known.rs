@@ -216,8 +216,18 @@ fn key_type(of: &Type) -> Option<AttributeType> {
     Some(match of {
         Type::String => AttributeType::String,
         Type::Bytes => AttributeType::Binary,
-        Type::Decimal | Type::U8 | Type::U16 | Type::U32 | Type::U64 | Type::I8 | Type::I16
-        | Type::I32 | Type::I64 | Type::Varint | Type::Varuint | Type::F64 => AttributeType::Number,
+        Type::Decimal
+        | Type::U8
+        | Type::U16
+        | Type::U32
+        | Type::U64
+        | Type::I8
+        | Type::I16
+        | Type::I32
+        | Type::I64
+        | Type::Varint
+        | Type::Varuint
+        | Type::F64 => AttributeType::Number,
         _ => return None,
     })
 }

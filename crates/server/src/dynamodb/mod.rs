@@ -26,6 +26,7 @@ mod projected;
 mod refusal;
 mod search;
 mod shapes;
+mod statements;
 mod tags;
 mod time_to_live;
 mod tokens;
@@ -57,7 +58,8 @@ const TARGET: &str = "x-amz-target";
 const SERVICE: &str = "DynamoDB_20120810.";
 
 /// The operations, each with the scope that it needs.
-const OPERATIONS: [(&str, Scope); 23] = [
+const OPERATIONS: [(&str, Scope); 26] = [
+    ("BatchExecuteStatement", Scope::Write),
     ("BatchGetItem", Scope::Read),
     ("BatchWriteItem", Scope::Write),
     ("CreateTable", Scope::Admin),
@@ -68,6 +70,8 @@ const OPERATIONS: [(&str, Scope); 23] = [
     ("DescribeLimits", Scope::Read),
     ("DescribeTable", Scope::Read),
     ("DescribeTimeToLive", Scope::Read),
+    ("ExecuteStatement", Scope::Write),
+    ("ExecuteTransaction", Scope::Write),
     ("GetItem", Scope::Read),
     ("ListTables", Scope::Read),
     ("ListTagsOfResource", Scope::Read),
@@ -127,6 +131,7 @@ async fn respond(app: &App, parts: &Parts, body: Body) -> Result<Json> {
     shapes::check(operation, &fields)?;
     let input = Input::new(fields);
     match operation {
+        "BatchExecuteStatement" => statements::batch(app, input).await,
         "BatchGetItem" => batch::get(app, input).await,
         "BatchWriteItem" => batch::write(app, input).await,
         "CreateTable" => create::create(app, input).await,
@@ -140,6 +145,8 @@ async fn respond(app: &App, parts: &Parts, body: Body) -> Result<Json> {
         "DescribeLimits" => Ok(describe::limits()),
         "DescribeTable" => describe::describe(app, input).await,
         "DescribeTimeToLive" => time_to_live::describe(app, input).await,
+        "ExecuteStatement" => statements::execute(app, input).await,
+        "ExecuteTransaction" => statements::transaction(app, input).await,
         "GetItem" => items::get(app, input).await,
         "ListTables" => describe::list(app, input).await,
         "ListTagsOfResource" => tags::list(app, input).await,

@@ -73,6 +73,14 @@ impl Refusal {
         self
     }
 
+    /// What it is called among the reasons of a transaction, and in the answers of a batch.
+    pub(super) fn code(&self) -> &'static str {
+        match self.kind {
+            "ValidationException" => "ValidationError",
+            kind => kind.strip_suffix("Exception").unwrap_or(kind),
+        }
+    }
+
     /// As it is sent.
     pub(super) fn body(&self) -> Json {
         let space = match self.kind {

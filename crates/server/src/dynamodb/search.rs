@@ -15,7 +15,7 @@ use super::expressions::{check_kinds, placeholders, projection};
 use super::faults::{Faults, OPERATOR, RETURN_CAPACITY, SELECT, table_name};
 use super::found::{Found, Reading};
 use super::input::Input;
-use super::keys::type_of;
+use super::keys::{check_content, type_of};
 use super::known::Known;
 use super::refusal::{Refusal, Result};
 use crate::app::App;
@@ -46,9 +46,7 @@ pub(super) async fn query(app: &App, mut input: Input) -> Result<Json> {
     let filter = filter(&mut input, &mut places, "QueryFilter", legacy::Filter::Query)?;
     let projection = projection(&mut input, &mut places)?;
     let key = match (input.text("KeyConditionExpression"), input.get("KeyConditions")) {
-        (Some(text), _) => {
-            KeyConditions::new(&Condition::parse_key_condition(text, &mut places)?)?
-        }
+        (Some(text), _) => KeyConditions::new(&Condition::parse_key_condition(text, &mut places)?)?,
         (None, Some(json)) => legacy::key_conditions(json.clone())?,
         (None, None) => {
             return Err(Refusal::validation(
@@ -121,7 +119,8 @@ fn check_segments(input: &Input) -> Result<()> {
 }
 
 fn check_select(input: &Input) -> Result<()> {
-    let given = ["ProjectionExpression", "AttributesToGet"].into_iter().find(|name| input.has(name));
+    let given =
+        ["ProjectionExpression", "AttributesToGet"].into_iter().find(|name| input.has(name));
     let problem = match (input.text("Select"), given) {
         (Some("ALL_PROJECTED_ATTRIBUTES"), _) if !input.has("IndexName") => {
             "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName".to_owned()
@@ -197,6 +196,11 @@ impl Search {
             Some(key) => Some(key.search(&partition, &sort)?),
             None => None,
         };
+        for (part, value) in
+            search.iter().flat_map(|search| partition.iter().zip(&search.partition))
+        {
+            check_content(value, part.name)?;
+        }
         if self.key.is_some() {
             self.check_filter(partition.iter().chain(&sort).map(|part| part.name))?;
         }
@@ -263,7 +267,8 @@ impl Search {
         let Some(name) = key.find(|name| paths.iter().any(|path| path.column() == *name)) else {
             return Ok(());
         };
-        let which = if self.input.has("FilterExpression") { "Filter Expression" } else { "QueryFilter" };
+        let which =
+            if self.input.has("FilterExpression") { "Filter Expression" } else { "QueryFilter" };
         Err(Refusal::validation(format!(
             "{which} can only contain non-primary key attributes: Primary key attribute: {name}"
         )))
@@ -277,9 +282,8 @@ impl Search {
         start: &Item,
         (segment, total): (u32, u32),
     ) -> Result<()> {
-        let invalid = |more: &str| {
-            Refusal::validation(format!("The provided starting key is invalid{more}"))
-        };
+        let invalid =
+            |more: &str| Refusal::validation(format!("The provided starting key is invalid{more}"));
         let of_index = index.into_iter().flat_map(IndexAbout::key);
         let own = known.key.iter().map(|part| &part.name);
         let names: std::collections::BTreeSet<&String> = own.chain(of_index).collect();

@@ -20,6 +20,8 @@ enum Shape {
     Object,
     Objects,
     Items,
+    /// Their keys are texts, and no keys of items.
+    Tags,
     ObjectsByName,
     ListsByName,
 }
@@ -27,29 +29,65 @@ enum Shape {
 /// A name has the same shape in all operations but one.
 fn shape_of(operation: &str, name: &str) -> Option<Shape> {
     Some(match name {
-        "TableName" | "IndexName" | "ProjectionExpression" | "ConditionExpression"
-        | "FilterExpression" | "KeyConditionExpression" | "UpdateExpression" | "ReturnValues"
-        | "ReturnConsumedCapacity" | "ReturnItemCollectionMetrics" | "Select"
-        | "ConditionalOperator" | "BillingMode" | "TableClass" | "ExclusiveStartTableName"
-        | "ResourceArn" | "NextToken" | "Statement" | "ClientRequestToken" | "AttributeName"
-        | "AttributeType" | "KeyType" | "ProjectionType" | "StreamViewType"
+        "TableName"
+        | "IndexName"
+        | "ProjectionExpression"
+        | "ConditionExpression"
+        | "FilterExpression"
+        | "KeyConditionExpression"
+        | "UpdateExpression"
+        | "ReturnValues"
+        | "ReturnConsumedCapacity"
+        | "ReturnItemCollectionMetrics"
+        | "Select"
+        | "ConditionalOperator"
+        | "BillingMode"
+        | "TableClass"
+        | "ExclusiveStartTableName"
+        | "ResourceArn"
+        | "NextToken"
+        | "Statement"
+        | "ClientRequestToken"
+        | "AttributeName"
+        | "AttributeType"
+        | "KeyType"
+        | "ProjectionType"
+        | "StreamViewType"
         | "ReturnValuesOnConditionCheckFailure" => Shape::Text,
         "Limit" | "Segment" | "TotalSegments" | "ReadCapacityUnits" | "WriteCapacityUnits" => {
             Shape::Integer
         }
-        "ConsistentRead" | "ScanIndexForward" | "DeletionProtectionEnabled" | "Enabled"
+        "ConsistentRead"
+        | "ScanIndexForward"
+        | "DeletionProtectionEnabled"
+        | "Enabled"
         | "StreamEnabled" => Shape::Flag,
         "Key" | "Item" | "ExclusiveStartKey" | "ExpressionAttributeValues" => Shape::Item,
         "Parameters" => Shape::Values,
         "Keys" => Shape::Items,
         "AttributesToGet" | "NonKeyAttributes" | "TagKeys" => Shape::Texts,
         "ExpressionAttributeNames" => Shape::TextsByName,
-        "Projection" | "ProvisionedThroughput" | "TimeToLiveSpecification"
-        | "StreamSpecification" | "PutRequest" | "DeleteRequest" | "Put" | "Delete" | "Update"
-        | "Get" | "ConditionCheck" | "Create" => Shape::Object,
-        "KeySchema" | "AttributeDefinitions" | "LocalSecondaryIndexes"
-        | "GlobalSecondaryIndexes" | "GlobalSecondaryIndexUpdates" | "Tags" | "TransactItems"
-        | "Statements" | "TransactStatements" => Shape::Objects,
+        "Projection"
+        | "ProvisionedThroughput"
+        | "TimeToLiveSpecification"
+        | "StreamSpecification"
+        | "PutRequest"
+        | "DeleteRequest"
+        | "Put"
+        | "Delete"
+        | "Update"
+        | "Get"
+        | "ConditionCheck"
+        | "Create" => Shape::Object,
+        "KeySchema"
+        | "AttributeDefinitions"
+        | "LocalSecondaryIndexes"
+        | "GlobalSecondaryIndexes"
+        | "GlobalSecondaryIndexUpdates"
+        | "TransactItems"
+        | "Statements"
+        | "TransactStatements" => Shape::Objects,
+        "Tags" => Shape::Tags,
         "Expected" | "AttributeUpdates" | "KeyConditions" | "QueryFilter" | "ScanFilter" => {
             Shape::ObjectsByName
         }
@@ -85,22 +123,23 @@ fn check_one(operation: &str, shape: Shape, json: &Json) -> Result<()> {
         },
         Shape::Flag => match json {
             Json::Bool(_) => Ok(()),
-            Json::String(_) => {
-                Err(Refusal::serialization("Unexpected token received from parser"))
-            }
+            Json::String(_) => Err(Refusal::serialization("Unexpected token received from parser")),
             other => Err(not_a(other, "Boolean")),
         },
         Shape::Item => values(object(json)?),
         Shape::Values => list(json)?.iter().try_for_each(|json| Ok(check_shape(json)?)),
         Shape::Items => list(json)?.iter().try_for_each(|json| values(object(json)?)),
+        Shape::Tags => {
+            list(json)?.iter().try_for_each(|json| object(json)?.values().try_for_each(text))
+        }
         Shape::Texts => list(json)?.iter().try_for_each(text),
         Shape::TextsByName => object(json)?.values().try_for_each(text),
         Shape::Object => inner(json),
         Shape::Objects => list(json)?.iter().try_for_each(inner),
         Shape::ObjectsByName => object(json)?.values().try_for_each(inner),
-        Shape::ListsByName => object(json)?
-            .values()
-            .try_for_each(|json| list(json)?.iter().try_for_each(inner)),
+        Shape::ListsByName => {
+            object(json)?.values().try_for_each(|json| list(json)?.iter().try_for_each(inner))
+        }
     }
 }
 

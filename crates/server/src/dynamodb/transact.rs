@@ -127,7 +127,7 @@ async fn change(app: &App, mut input: Input) -> Result<Change> {
     Ok(Change { known, ..change })
 }
 
-fn check_apart(changes: &[Change]) -> Result<()> {
+pub(super) fn check_apart(changes: &[Change]) -> Result<()> {
     let is_same = |a: &Change, b: &Change| {
         a.known.table.name() == b.known.table.name() && a.row_key == b.row_key
     };
@@ -150,7 +150,7 @@ fn check_size(changes: &[Change]) -> Result<()> {
 }
 
 /// Does all of them or none, and tells what became of each.
-async fn commit(app: &App, changes: &[Arc<Change>]) -> Result<Vec<Outcome>> {
+pub(super) async fn commit(app: &App, changes: &[Arc<Change>]) -> Result<Vec<Outcome>> {
     let changes = changes.to_vec();
     app.apart(move |database| {
         for _ in 0..TRIES {
@@ -195,14 +195,8 @@ fn attempt(database: &Database, changes: &[Arc<Change>], cells: &[Cell]) -> ston
     Ok(())
 }
 
-fn cancelled(outcomes: &[Outcome]) -> Refusal {
-    let code = |outcome: &Outcome| match &outcome.refusal {
-        None => "None",
-        Some(refusal) if refusal.kind == "ConditionalCheckFailedException" => {
-            "ConditionalCheckFailed"
-        }
-        Some(_) => "ValidationError",
-    };
+pub(super) fn cancelled(outcomes: &[Outcome]) -> Refusal {
+    let code = |outcome: &Outcome| outcome.refusal.as_ref().map_or("None", Refusal::code);
     let reason = |outcome: &Outcome| {
         let mut reason = Map::new();
         reason.insert("Code".to_owned(), code(outcome).into());

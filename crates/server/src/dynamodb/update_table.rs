@@ -4,10 +4,10 @@ use serde_json::{Value as Json, json};
 use stonecrop::{Database, Scan, Write};
 
 use super::about::{About, IndexAbout};
-use super::create::{
-    BILLING, CLASSES, check_index_units, stream, units_on_demand,
+use super::create::{BILLING, CLASSES, check_index_units, stream, units_on_demand};
+use super::declare::{
+    check_members, check_together, column_of, database_index, definitions, index, units,
 };
-use super::declare::{check_members, check_together, column_of, database_index, definitions, index, units};
 use super::describe::{description, named};
 use super::faults::{Faults, table_name};
 use super::input::Input;
@@ -56,9 +56,7 @@ pub(super) async fn update(app: &App, input: Input) -> Result<Json> {
     let of_app = app.clone();
     let now = app.database.now().as_micros() as f64 / 1e6;
     // A backfill of copies takes as long as there are rows.
-    let known = app.aside(move |database| {
-        Ok(apply(&of_app, database, &name, input, changes, now))
-    });
+    let known = app.aside(move |database| Ok(apply(&of_app, database, &name, input, changes, now)));
     Ok(json!({"TableDescription": description(&*known.await??, "ACTIVE")}))
 }
 
@@ -218,9 +216,9 @@ fn change_stream(about: &mut About, input: Input, name: &str, now: f64) -> Resul
         (Some(_), true) => Err(Refusal::validation(format!(
             "Table already has an enabled stream: TableName: {name}"
         ))),
-        (None, false) => Err(Refusal::validation(format!(
-            "Table has no stream to disable: TableName: {name}"
-        ))),
+        (None, false) => {
+            Err(Refusal::validation(format!("Table has no stream to disable: TableName: {name}")))
+        }
         _ => {
             about.stream = stream(Some(input), now)?;
             Ok(())

@@ -73,9 +73,8 @@ fn bytes_response(
     status: StatusCode,
     mut body: Vec<u8>,
 ) -> Response {
-    let packed = (body.len() >= SHORTEST_COMPRESSED && takes_gzip(headers))
-        .then(|| pack(&body))
-        .flatten();
+    let packed =
+        (body.len() >= SHORTEST_COMPRESSED && takes_gzip(headers)).then(|| pack(&body)).flatten();
     let is_packed = packed.is_some();
     body = packed.unwrap_or(body);
     let checksum = crc32fast::hash(&body);

@@ -9,6 +9,7 @@
 )]
 
 mod access;
+mod dynamodb;
 mod harness;
 mod hostile;
 mod many;

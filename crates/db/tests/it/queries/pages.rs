@@ -172,3 +172,27 @@ fn a_cursor_is_good_after_its_row_was_deleted() {
         assert!(second.rows.iter().all(|row| !first.rows.contains(row)));
     }
 }
+
+#[test]
+fn a_query_along_an_index_goes_on_from_an_entry_in_both_directions() {
+    let schema = TableSchema::new("table", "id u64", "").unwrap();
+    let index = Index::new("by_group", "group string, rank i64").unwrap();
+    let table = Database::memory().create_table(schema.index(index)).unwrap();
+    let row = |id: i64| Write::put(id).set("group", "a").set("rank", id / 2);
+    table.write_all((0..10).map(row)).unwrap();
+    let query = Query::new().index("by_group").filter(Condition::eq("group", "a"));
+    let ids = |query: Query| -> Vec<String> {
+        table.query(&query).unwrap().rows.iter().map(key_text).collect()
+    };
+    let all = ids(query.clone());
+    assert_eq!(all.len(), 10);
+    for (at, row) in table.query(&query).unwrap().rows.iter().enumerate() {
+        let rank = row.value("rank").cloned().unwrap();
+        let stonecrop::Value::Int(rank) = rank else { panic!("{rank:?}") };
+        let entry = ["a".into(), rank.into()];
+        let cursor = table.index_cursor(&query, &entry, row.key().clone()).unwrap();
+        assert_eq!(ids(query.clone().after(&cursor)), all[at + 1..]);
+        assert_eq!(ids(query.clone().before(&cursor)), all[..at]);
+    }
+    assert_eq!(ids(query.clone().from_end().take(3)), all[7..]);
+}

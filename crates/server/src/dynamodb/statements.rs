@@ -1,0 +1,305 @@
+//! ExecuteStatement, BatchExecuteStatement, ExecuteTransaction.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json, json};
+use stonecrop_dynamodb::expression::{Condition, KeyTest, Placeholders};
+use stonecrop_dynamodb::partiql::{Returning, Select, Statement, parse, split_key};
+use stonecrop_dynamodb::value::{Item, decode, decode_item, encode_item};
+
+use super::change::{Action, Change, Outcome};
+use super::faults::{Faults, RETURN_CAPACITY, check_name_length, name_of};
+use super::found::{Found, Reading};
+use super::input::Input;
+use super::items::check_update;
+use super::known::Known;
+use super::refusal::{Refusal, Result};
+use super::search::key_attributes;
+use super::transact::{cancelled, check_apart, commit};
+use crate::app::App;
+
+const MOST_IN_BATCH: usize = 25;
+const MOST_IN_TRANSACTION: usize = 100;
+
+/// A statement of a request, read with its parameters.
+fn read(input: &mut Input) -> Result<Statement> {
+    let mut faults = Faults::default();
+    faults.required(input, "Statement");
+    faults.text(input.text("Statement"), "statement", 1, 8192);
+    faults.finish()?;
+    let parameters = input.take_list("Parameters").into_iter().map(|json| Ok(decode(json)?));
+    let parameters = parameters.collect::<Result<Vec<_>>>()?;
+    Ok(parse(input.text("Statement").unwrap_or_default(), parameters)?)
+}
+
+async fn known(app: &App, table: &str) -> Result<Arc<Known>> {
+    check_name_length(name_of(table))?;
+    app.known(name_of(table)).await
+}
+
+pub(super) async fn execute(app: &App, mut input: Input) -> Result<Json> {
+    let mut faults = Faults::default();
+    faults.at_least(input.integer("Limit"), "limit", 1);
+    faults.one_of(&input, "ReturnConsumedCapacity", RETURN_CAPACITY);
+    faults.finish()?;
+    let statement = read(&mut input)?;
+    if let Statement::Select(select) = statement {
+        let (items, last) = find(app, select, &input).await?;
+        let items: Vec<Json> = items.iter().map(encode_item).collect();
+        let mut answer = Map::new();
+        answer.insert("Items".to_owned(), items.into());
+        if let Some(last) = last {
+            let last = encode_item(&last);
+            answer.insert("NextToken".to_owned(), hex(&last.to_string()).into());
+            answer.insert("LastEvaluatedKey".to_owned(), last);
+        }
+        return Ok(answer.into());
+    }
+    let item = write(app, statement).await?;
+    Ok(json!({"Items": item.iter().map(encode_item).collect::<Vec<_>>()}))
+}
+
+/// Does a statement that writes, and gives what it returns.
+async fn write(app: &App, statement: Statement) -> Result<Option<Item>> {
+    let (change, returning) = change(app, statement).await?;
+    let update = match &change.action {
+        Action::Update(update) => update.clone(),
+        _ => None,
+    };
+    let outcome = app.change(change).await?;
+    shown(&outcome, returning, update.as_ref())
+}
+
+fn shown(
+    outcome: &Outcome,
+    returning: Option<Returning>,
+    update: Option<&stonecrop_dynamodb::expression::Update>,
+) -> Result<Option<Item>> {
+    let old = outcome.old.as_ref();
+    Ok(match (returning, update, old) {
+        (Some(Returning::AllOld), _, _) => outcome.old.clone(),
+        (Some(Returning::AllNew), _, _) => outcome.new.clone(),
+        (Some(Returning::ModifiedOld), Some(update), Some(old)) => Some(update.updated_old(old)),
+        (Some(Returning::ModifiedNew), Some(update), Some(old)) => Some(update.updated_new(old)?),
+        _ => None,
+    })
+}
+
+/// The change that a statement makes.
+async fn change(app: &App, statement: Statement) -> Result<(Change, Option<Returning>)> {
+    let now = app.database.now();
+    let (known, row_key, key, action, condition, returning) = match statement {
+        Statement::Insert(insert) => {
+            let known = known(app, &insert.table).await?;
+            let row_key = known.key_in(&insert.item)?;
+            Change::check_put(&known, &insert.item)?;
+            let key = known.key_item(&insert.item);
+            (known, row_key, key, Action::Insert(insert.item), None, None)
+        }
+        Statement::Update(update) => {
+            let known = known(app, &update.table).await?;
+            let (key, rest) = whole_key(&known, update.condition)?;
+            check_update(&known, &update.update)?;
+            let condition =
+                Some(Condition::All([exists(&known)?].into_iter().chain(rest).collect()));
+            let action = Action::Update(Some(update.update));
+            (known.clone(), known.key_of(&key)?, key, action, condition, update.returning)
+        }
+        Statement::Delete(delete) => {
+            let known = known(app, &delete.table).await?;
+            let (key, rest) = whole_key(&known, delete.condition)?;
+            let returning = delete.returning_old.then_some(Returning::AllOld);
+            (known.clone(), known.key_of(&key)?, key, Action::Delete, rest, returning)
+        }
+        Statement::Exists(select) | Statement::Select(select) => {
+            let known = known(app, &select.table).await?;
+            let all = select.condition.unwrap_or(Condition::All(Vec::new()));
+            let (key, rest) = whole_key(&known, all)?;
+            let condition = Condition::All([exists(&known)?].into_iter().chain(rest).collect());
+            (known.clone(), known.key_of(&key)?, key, Action::Check, Some(condition), None)
+        }
+    };
+    Ok((Change { known, row_key, key, action, condition, tells_item: false, now }, returning))
+}
+
+/// That the item is there.
+fn exists(known: &Known) -> Result<Condition> {
+    let name = known.key.first().map(|part| part.name.clone()).unwrap_or_default();
+    let names = BTreeMap::from([("#k".to_owned(), name)]);
+    let mut places = Placeholders::new(names, BTreeMap::new());
+    Ok(Condition::parse("attribute_exists(#k)", &mut places)?)
+}
+
+/// The key that a condition asks for, and what else it asks.
+fn whole_key(known: &Known, condition: Condition) -> Result<(Item, Option<Condition>)> {
+    let names: Vec<&str> = known.key.iter().map(|part| part.name.as_str()).collect();
+    let (tests, rest) = split_key(condition, &names);
+    let key: Item = tests
+        .tests()
+        .iter()
+        .filter_map(|(name, test)| match test {
+            KeyTest::Equal(value) => Some((name.clone(), value.clone())),
+            _ => None,
+        })
+        .collect();
+    match key.len() == names.len() {
+        true => Ok((key, rest)),
+        false => Err(Refusal::validation(
+            "Where clause does not contain a mandatory equality on all key attributes",
+        )),
+    }
+}
+
+/// What a select finds: along a key if its condition has one, otherwise among all items.
+async fn find(app: &App, select: Select, input: &Input) -> Result<(Vec<Item>, Option<Item>)> {
+    let known = known(app, &select.table).await?;
+    let index = match &select.index {
+        Some(name) => Some(known.index(name)?.clone()),
+        None => None,
+    };
+    let (partition, sort) = key_attributes(&known, index.as_ref());
+    let names: Vec<&str> = partition.iter().chain(&sort).map(|part| part.name).collect();
+    let split = select.condition.clone().map(|condition| split_key(condition, &names));
+    let found = split.and_then(|(tests, rest)| Some((tests.search(&partition, &sort).ok()?, rest)));
+    let (search, filter) = match found {
+        Some((search, rest)) => (Some(search), rest),
+        None => (None, select.condition),
+    };
+    let start = match input.text("NextToken") {
+        None => None,
+        Some(token) => Some(position(token)?),
+    };
+    let reading = Reading {
+        backward: select.order.first().is_some_and(|order| order.descending),
+        limit: input.integer("Limit").map(|limit| limit as usize),
+        segment: (0, 1),
+        now: app.database.now(),
+        known: known.clone(),
+        index,
+        search,
+        start,
+    };
+    let (index, found) = app
+        .apart(move |_| {
+            let found: Found = reading.read()?;
+            Ok((reading.index, found))
+        })
+        .await?;
+    let shown = |item: Item| match &index {
+        Some(index) => known.projected(index, &item),
+        None => item,
+    };
+    let passes = |item: &Item| filter.as_ref().is_none_or(|filter| filter.matches(item));
+    let items = found.items.into_iter().map(shown).filter(passes);
+    let items = items.map(|item| match &select.projection {
+        Some(projection) => projection.apply(&item),
+        None => item,
+    });
+    Ok((items.collect(), found.last))
+}
+
+/// A token is the key of the last item, in hex so that nobody takes it for more.
+fn hex(text: &str) -> String {
+    text.bytes().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn position(token: &str) -> Result<Item> {
+    let wrong = || Refusal::validation("Invalid NextToken");
+    let byte = |pair: &[u8]| {
+        let digits = std::str::from_utf8(pair).ok()?;
+        u8::from_str_radix(digits, 16).ok()
+    };
+    let bytes: Option<Vec<u8>> = token.as_bytes().chunks(2).map(byte).collect();
+    let json = serde_json::from_slice(&bytes.ok_or_else(wrong)?).map_err(|_| wrong())?;
+    decode_item(json).map_err(|_| wrong())
+}
+
+/// The statements of a request, which are all reads or all writes.
+fn read_all(input: &mut Input, name: &str, most: usize) -> Result<Vec<Statement>> {
+    let mut faults = Faults::default();
+    faults.required(input, name);
+    if input.has(name) {
+        let at = if name == "Statements" { "statements" } else { "transactStatements" };
+        faults.length(input.list(name).len(), "[]", at, 1, most);
+    }
+    faults.finish()?;
+    let statements = input.take_list(name).into_iter().map(|json| read(&mut Input::of(json)));
+    let statements = statements.collect::<Result<Vec<_>>>()?;
+    let is_read = |statement: &&Statement| matches!(statement, Statement::Select(_));
+    let reads = statements.iter().filter(is_read).count();
+    match reads == 0 || reads == statements.len() {
+        true => Ok(statements),
+        false => {
+            Err(Refusal::validation("Batch or transaction statements cannot mix reads and writes"))
+        }
+    }
+}
+
+fn table_of(statement: &Statement) -> String {
+    match statement {
+        Statement::Select(select) | Statement::Exists(select) => select.table.clone(),
+        Statement::Insert(insert) => insert.table.clone(),
+        Statement::Update(update) => update.table.clone(),
+        Statement::Delete(delete) => delete.table.clone(),
+    }
+}
+
+/// The one item that a statement finds or returns.
+async fn one(app: &App, statement: Statement) -> Result<Option<Item>> {
+    match statement {
+        Statement::Select(select) => {
+            // It must ask for one item.
+            let known = known(app, &select.table).await?;
+            let all = select.condition.clone().unwrap_or(Condition::All(Vec::new()));
+            whole_key(&known, all)?;
+            Ok(find(app, select, &Input::default()).await?.0.into_iter().next())
+        }
+        other => write(app, other).await,
+    }
+}
+
+pub(super) async fn batch(app: &App, mut input: Input) -> Result<Json> {
+    let mut responses = Vec::new();
+    for statement in read_all(&mut input, "Statements", MOST_IN_BATCH)? {
+        let table = table_of(&statement);
+        responses.push(match one(app, statement).await {
+            Ok(None) => json!({"TableName": table}),
+            Ok(Some(item)) => json!({"TableName": table, "Item": encode_item(&item)}),
+            Err(refusal) => json!({
+                "TableName": table,
+                "Error": {"Code": refusal.code(), "Message": refusal.message},
+            }),
+        });
+    }
+    Ok(json!({"Responses": responses}))
+}
+
+pub(super) async fn transaction(app: &App, mut input: Input) -> Result<Json> {
+    let statements = read_all(&mut input, "TransactStatements", MOST_IN_TRANSACTION)?;
+    let mut responses = Vec::new();
+    if matches!(statements.first(), Some(Statement::Select(_))) {
+        for statement in statements {
+            responses.push(match one(app, statement).await? {
+                None => json!({}),
+                Some(item) => json!({"Item": encode_item(&item)}),
+            });
+        }
+        return Ok(json!({"Responses": responses}));
+    }
+    let mut changes = Vec::new();
+    for statement in statements {
+        let (change, _) = change(app, statement).await?;
+        let names = change.names();
+        let known = app.known_with(change.known.clone(), names.iter()).await?;
+        changes.push(Change { known, ..change });
+    }
+    check_apart(&changes)?;
+    let changes: Vec<_> = changes.into_iter().map(Arc::new).collect();
+    let outcomes = commit(app, &changes).await?;
+    if outcomes.iter().any(|outcome| outcome.refusal.is_some()) {
+        return Err(cancelled(&outcomes));
+    }
+    responses.extend(outcomes.iter().map(|_| json!({})));
+    Ok(json!({"Responses": responses}))
+}
