@@ -173,7 +173,7 @@ async fn a_table_made_through_the_door_is_one_of_the_database() {
     let server = with_table().await;
     let table = server.get("/v1/tables/songs").await.expect(200);
     assert_eq!(table["name"], "songs");
-    let query = json!({"table": "songs", "count": true});
+    let query = json!({"prefixes": ["songs"], "count": true});
     let answer = server.post("/v1/query", query).await.expect(200);
     assert_eq!(answer["count"], 5);
 }
