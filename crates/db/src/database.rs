@@ -14,8 +14,11 @@ use crate::clock::{Clock, SystemClock, Timestamp};
 use crate::error::{Error, Result};
 use crate::index::backfill::Builder;
 use crate::index::check::{Report, check};
+use crate::key::RowKey;
 use crate::query::{Request, Response};
+use crate::read::Moment;
 use crate::retention::Expiry;
+use crate::row::Row;
 use crate::schema::TableSchema;
 use crate::table::Table;
 use crate::write::Write;
@@ -340,6 +343,31 @@ impl Database {
             .iter()
             .map(|(table, write)| Ok((table.slot_in(&self.inner)?, table.name(), write)));
         self.inner.write(&writes.collect::<Result<Vec<_>>>()?, None)
+    }
+
+    /// Rows of any tables by their keys, in that order, all as they are at one moment.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, TableSchema, Write};
+    /// let db = Database::memory();
+    /// let [a, b] = [db.create_table(TableSchema::new("a", "id u64", "")?)?,
+    ///     db.create_table(TableSchema::new("b", "id u64", "")?)?];
+    /// db.transaction([(&a, Write::put(1).set("n", 1)), (&b, Write::put(2).set("n", 2))])?;
+    /// let rows = db.get_all([(&a, 1), (&b, 2), (&b, 3)])?;
+    /// assert!(rows[0].is_some() && rows[1].is_some() && rows[2].is_none());
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn get_all<'t, 'k, K: Into<RowKey<'k>>>(
+        &self,
+        rows: impl IntoIterator<Item = (&'t Table, K)>,
+    ) -> Result<Vec<Option<Row>>> {
+        let moment = Moment::now(self.inner.clock.now());
+        let snapshot = self.inner.store.snapshot()?;
+        let rows = rows.into_iter().map(|(table, key)| {
+            table.slot_in(&self.inner)?;
+            table.row_in(&*snapshot, key, moment)
+        });
+        rows.collect()
     }
 
     /// Answers a query in the form that JSON has.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use stonecrop_keys::Schema;
-use stonecrop_store::{Batch, Direction};
+use stonecrop_store::{Batch, Direction, Read};
 
 use crate::anatomy::{Anatomy, anatomy};
 use crate::catalog::{CATALOG_SHARD, Slot, TableState};
@@ -328,6 +328,18 @@ impl Table {
                 Loader::new(&*snapshot, &table, &place, moment).row(&selection)
             })
             .collect()
+    }
+
+    /// A row of a snapshot.
+    pub(crate) fn row_in<'k>(
+        &self,
+        snapshot: &dyn Read,
+        key: impl Into<RowKey<'k>>,
+        moment: Moment,
+    ) -> Result<Option<Row>> {
+        let table = self.state()?;
+        let place = table.place(key.into().values())?;
+        Loader::new(snapshot, &table, &place, moment).row(&Selection::all(&table))
     }
 
     /// The versions of a family in a row that are still kept, the present one first.

@@ -9,6 +9,7 @@ use stonecrop_dynamodb::value::{Item, check_put_size, check_update_size, encode_
 use super::known::Known;
 use super::refusal::{Refusal, Result};
 use crate::app::App;
+use crate::problem::Problem;
 
 /// How often a write is tried again that met a change of the table.
 const TRIES: usize = 20;
@@ -152,10 +153,10 @@ impl App {
             match self.write(change.known.table.clone(), writes, Durability::Sync).await {
                 Err(problem) if problem.kind.code == "altered" => {}
                 Err(problem) => return Err(outcome(&cell).refusal.unwrap_or(problem.into())),
-                Ok(_) => break,
+                Ok(_) => return Ok(outcome(&cell)),
             }
         }
-        Ok(outcome(&cell))
+        Err(Problem::from(Error::Altered).into())
     }
 
     /// Does the changes of one table together.
@@ -175,9 +176,9 @@ impl App {
             match self.write(known.table.clone(), writes, Durability::Sync).await {
                 Err(problem) if problem.kind.code == "altered" => {}
                 Err(problem) => return Err(problem.into()),
-                Ok(_) => break,
+                Ok(_) => return Ok(changes.iter().map(|(_, cell)| outcome(cell)).collect()),
             }
         }
-        Ok(changes.iter().map(|(_, cell)| outcome(cell)).collect())
+        Err(Problem::from(Error::Altered).into())
     }
 }

@@ -268,11 +268,12 @@ pub(super) async fn get(app: &App, mut input: Input) -> Result<Json> {
     }
     let now = app.database.now();
     let wish = input.text("ReturnConsumedCapacity").map(str::to_owned);
-    app.apart(move |_| {
+    app.apart(move |database| {
         let mut responses = Vec::new();
         let mut costs: BTreeMap<String, Cost> = BTreeMap::new();
-        for (known, key, projection) in asked {
-            let row = known.table.get(key)?;
+        let keys = asked.iter().map(|(known, key, _)| (&known.table, key.clone()));
+        let rows = database.get_all(keys)?;
+        for ((known, _, projection), row) in asked.into_iter().zip(rows) {
             let item = row.and_then(|row| known.item(&row, now));
             let size = item.as_ref().map_or(0, item_size);
             let cost = Cost::of_read(read_units(size, true));
