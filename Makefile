@@ -7,7 +7,7 @@ SHELL := /bin/bash
 
 KEYS := -p stonecrop-keys
 # cargo-fuzz builds with a sanitizer, which the stable compiler allows only with this set.
-FUZZ = cd crates/$(1)/fuzz && RUSTC_BOOTSTRAP=1 cargo fuzz run --fuzz-dir .
+FUZZ = cd crates/$(1)/fuzz && RUSTC_BOOTSTRAP=1 cargo fuzz run --fuzz-dir . --target-dir $(CURDIR)/target/fuzzing
 FUZZ_FLAGS := -print_final_stats=1 -print_funcs=0
 FUZZ_SECONDS ?= 1200
 FUZZ_DB_SECONDS ?= $(FUZZ_SECONDS)
@@ -29,7 +29,10 @@ build: web ## Build the binary, with the grid in it: target/release/stonecrop
 # Not npm ci: it insists on the packages of every platform, of which a registry may have only ours.
 NPM_INSTALL := npm install --no-save --no-audit --no-fund --no-progress
 
-web: cargo node ## Build the grid
+web: web/dist/index.html ## Build the grid
+
+# Only when something of it changed: the binary, which has it inside, is built again after it.
+web/dist/index.html: $(shell find web -type f -not -path "web/dist/*" -not -path "web/node_modules/*") | cargo node
 	cd web && $(NPM_INSTALL) && npm run build
 
 test: web lint unit docs api browser fuzz-short bench-short ## Set up and run everything that CI does
@@ -58,13 +61,13 @@ docs: cargo
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --all-features --no-deps
 	RUSTC_BOOTSTRAP=1 RUSTDOCFLAGS="-Zcrate-attr=feature(rustdoc_missing_doc_code_examples) \
 		-D rustdoc::missing_doc_code_examples" cargo doc $(KEYS) -p stonecrop-store \
-		-p stonecrop --all-features --no-deps
+		-p stonecrop -p stonecrop-dynamodb --all-features --no-deps
 
 fuzz-short: fuzz-tools
-	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=30 FUZZ_DB_SECONDS=15
+	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=20 FUZZ_DB_SECONDS=10
 
 fuzz: fuzz-tools ## Fuzz every parser (FUZZ_SECONDS each, 20 minutes by default)
-	mkdir -p target/fuzz/{decode,explain,text,request,cursor,condition}
+	mkdir -p target/fuzz/{decode,explain,text,request,cursor,condition,expression,json,number,partiql}
 	for target in decode explain; do \
 		($(call FUZZ,keys) $$target ../../../target/fuzz/$$target corpus/keys -- \
 			-max_total_time=$(FUZZ_SECONDS) -max_len=200 $(FUZZ_FLAGS)); done
@@ -75,6 +78,10 @@ fuzz: fuzz-tools ## Fuzz every parser (FUZZ_SECONDS each, 20 minutes by default)
 			-max_total_time=$(FUZZ_DB_SECONDS) -max_len=2000 -timeout=10 $(FUZZ_FLAGS)); done
 	($(call FUZZ,db) cursor ../../../target/fuzz/cursor corpus/cursor -- \
 		-max_total_time=$(FUZZ_DB_SECONDS) -max_len=200 -timeout=10 $(FUZZ_FLAGS))
+	for target in expression partiql json number; do \
+		dict=expression.dict; [ $$target != json ] || dict=json.dict; \
+		($(call FUZZ,dynamodb) $$target ../../../target/fuzz/$$target corpus/$$target -- -dict=$$dict \
+			-max_total_time=$(FUZZ_DB_SECONDS) -max_len=2000 -timeout=10 $(FUZZ_FLAGS)); done
 
 bench: cargo ## Measure beside the peers and write docs/benchmarks.md
 	cargo run --release -p stonecrop-bench -- run --passes $(PASSES)

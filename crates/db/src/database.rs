@@ -100,7 +100,8 @@ impl Options {
         self
     }
 
-    /// The memory for blocks of files that were read; 256 MiB without.
+    /// The memory for what was read from files: three quarters for blocks, one for entries that were
+    /// read again; 256 MiB without.
     ///
     /// ```
     /// stonecrop::Options::default().cache_bytes(1 << 30);

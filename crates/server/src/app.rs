@@ -41,8 +41,8 @@ struct Counted {
     rest: Option<(Stopwatch, Duration)>,
 }
 
-/// Some of them wait for the disk.
-const THREADS_A_CORE: usize = 4;
+/// Some of them wait for the disk, and a few that take long must not hold up all others.
+const THREADS_A_CORE: usize = 16;
 /// So many writes are prepared faster than another thread is found for it.
 const FEW_WRITES: usize = 10;
 /// The shortest time between two counts.

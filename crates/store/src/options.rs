@@ -46,7 +46,7 @@ pub struct Options {
     pub shards: u16,
     /// What may be dropped at compaction; nothing by default.
     pub retention: Arc<dyn Retention>,
-    /// The memory for blocks of files that were read.
+    /// The memory for what was read from files.
     pub cache_bytes: u64,
 }
 

@@ -15,7 +15,7 @@ use crate::value::{TYPES, column_type, natural, read_as};
 
 /// Writes columns of a row, and makes the row if need be
 ///
-/// Other columns stay as they are. A value has the type that its column is declared with; in
+/// Other columns stay as they are, unless the row is replaced. A value has the type that its column is declared with; in
 /// others, it is a number, true, false or null if it looks like one, and a string if not.
 #[derive(Args)]
 #[command(after_help = HELP)]
@@ -27,8 +27,20 @@ pub(crate) struct Arguments {
     key: String,
 
     /// Columns, each as name=value, name:type=value or name:=JSON
-    #[arg(value_name = "COLUMN=VALUE", required = true)]
+    #[arg(value_name = "COLUMN=VALUE", required_unless_present_any = ["add", "remove", "replace"])]
     columns: Vec<String>,
+
+    /// Add a number to a column, as in visits=1; one that is not there counts as zero
+    #[arg(long, value_name = "COLUMN=NUMBER", conflicts_with = "replace")]
+    add: Vec<String>,
+
+    /// Remove a column
+    #[arg(long, value_name = "COLUMN", conflicts_with = "replace")]
+    remove: Vec<String>,
+
+    /// Make the row exactly this: all other columns go
+    #[arg(long)]
+    replace: bool,
 
     /// Fresh for so long, as in 10m, whatever the families say
     #[arg(long, value_name = "DURATION")]
@@ -55,6 +67,7 @@ const HELP: &str = concat!(
   stonecrop put accounts acct_001 'tags:=[\"a\", \"b\"]' --ttl 10m
   stonecrop put people '[\"acme\", 7]' plan=pro --when 'plan = \"free\"'
   stonecrop put accounts acct_002 name=Bob --when 'not exists'
+  stonecrop put accounts acct_002 --add visits=1 --remove phone
 
 ",
     heading!("Exit codes:"),
@@ -68,17 +81,22 @@ pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
         when: arguments.when.as_deref().map(filter::parse).transpose()?,
         ttl: arguments.ttl,
         keep: arguments.keep,
+        remove: arguments.remove.clone(),
         ..Change::default()
     };
-    let columns: Vec<Assignment<'_>> =
-        arguments.columns.iter().map(|text| assignment(text)).collect::<Result<_>>()?;
+    let columns = assignments(&arguments.columns)?;
+    let sums = assignments(&arguments.add)?;
     let client = session.open()?;
     let table: Table = client.get(&table_path(&arguments.table, ""))?;
     for column in columns {
         change.set.insert(column.name.to_owned(), column.value(&table)?);
     }
+    for column in sums {
+        change.add.insert(column.name.to_owned(), column.value(&table)?);
+    }
     let path = table_path(&arguments.table, &format!("/rows/{}", escape(&arguments.key)));
-    let receipt: Receipt = client.request(Method::PATCH, &path, &change)?;
+    let method = if arguments.replace { Method::PUT } else { Method::PATCH };
+    let receipt: Receipt = client.request(method, &path, &change)?;
     client.close()?;
     report(&receipt, "written", arguments.json, session)
 }
@@ -114,6 +132,10 @@ enum Content<'t> {
     Text(&'t str),
     Typed(ColumnType, &'t str),
     Json(Json),
+}
+
+fn assignments(texts: &[String]) -> Result<Vec<Assignment<'_>>> {
+    texts.iter().map(|text| assignment(text)).collect()
 }
 
 fn assignment(text: &str) -> Result<Assignment<'_>> {

@@ -66,6 +66,10 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "count")]
     explain: bool,
 
+    /// With --explain: answer the query, and tell what that took
+    #[arg(long, requires = "explain")]
+    analyze: bool,
+
     /// Read a whole request as JSON from a file, or from standard input if it is "-"
     #[arg(long, value_name = "FILE")]
     #[arg(conflicts_with_all = ["table", "filter", "sort", "take", "columns", "after", "stale", "fresh"])]
@@ -83,7 +87,7 @@ const HELP: &str = concat!(
   stonecrop query accounts --where 'address.city in (\"Bern\", \"Basel\") and email exists'
   stonecrop query accounts --stale --columns name,score
   stonecrop query accounts --where 'owner = \"adam\"' --count
-  stonecrop query accounts --where 'owner = \"adam\"' --explain
+  stonecrop query accounts --where 'owner = \"adam\"' --explain --analyze
   echo '{\"prefixes\": [\"accounts\"], \"take\": 5}' | stonecrop query --request - --json
 
 ",
@@ -111,7 +115,7 @@ pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
     };
     let client = session.open()?;
     if arguments.explain {
-        explain(&request, arguments.json, &client, session)?;
+        explain(&request, arguments, &client, session)?;
     } else if request.count {
         count(&request, arguments.json, &client, session)?;
     } else {
@@ -148,10 +152,15 @@ fn from_file(path: &std::path::Path, arguments: &Arguments) -> Result<Request> {
     Ok(Request { count: request.count || arguments.count, ..request })
 }
 
-fn explain(request: &Request, json: bool, client: &Client, session: &mut Session) -> Result<()> {
-    let body = Explain { request: request.clone(), analyze: false };
+fn explain(
+    request: &Request,
+    arguments: &Arguments,
+    client: &Client,
+    session: &mut Session,
+) -> Result<()> {
+    let body = Explain { request: request.clone(), analyze: arguments.analyze };
     let explained: Explained = client.post("/v1/explain", &body)?;
-    if json {
+    if arguments.json {
         return session.print_json(&explained);
     }
     explained.text.trim_end().lines().try_for_each(|line| session.say(&visible(line)))

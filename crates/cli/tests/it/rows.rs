@@ -132,3 +132,32 @@ fn an_unreachable_server_is_told_apart() {
     let errors = run_with(&["--database", "s3://bucket", "table", "list"], "").bad(2);
     assert!(errors.contains("s3://"), "{errors}");
 }
+
+#[test]
+fn a_put_can_add_remove_and_replace() {
+    let world = World::folder();
+    world.good(&["table", "create", "visits", "--key", "id string"]);
+    world.good(&["put", "visits", "a", "name=Ann", "phone=1", "count=2"]);
+    world.good(&["put", "visits", "a", "--add", "count=3", "--add", "new=1", "--remove", "phone"]);
+    let row = json_of(&world.good(&["get", "visits", "a", "--json"]));
+    let value = |row: &Value, name: &str| row["columns"][name]["value"].clone();
+    assert_eq!(value(&row, "count"), json!({"Int": 5}));
+    assert_eq!(value(&row, "new"), json!({"Int": 1}));
+    assert_eq!(value(&row, "name"), json!({"String": "Ann"}));
+    assert_eq!(value(&row, "phone"), Value::Null);
+    world.good(&["put", "visits", "a", "--replace", "name=Bob"]);
+    let row = json_of(&world.good(&["get", "visits", "a", "--json"]));
+    assert_eq!(row["columns"].as_object().unwrap().len(), 1);
+    world.run(&["put", "visits", "a", "--replace", "--remove", "name"]).bad(2);
+    world.run(&["put", "visits", "a"]).bad(2);
+}
+
+#[test]
+fn an_explanation_can_tell_what_it_took() {
+    let world = World::folder().with_people();
+    let planned = json_of(&world.good(&["query", "people", "--explain", "--json"]));
+    assert_eq!(planned["parts"][0]["actual_rows"], Value::Null, "{planned}");
+    let analyzed = json_of(&world.good(&["query", "people", "--explain", "--analyze", "--json"]));
+    assert_ne!(analyzed["parts"][0]["actual_rows"], Value::Null, "{analyzed}");
+    world.run(&["query", "people", "--analyze"]).bad(2);
+}

@@ -5,8 +5,8 @@ use axum::extract::{Path, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
 use serde::{Deserialize, Serialize, Serializer};
-use stonecrop::keys::Schema;
-use stonecrop::{Database, ResponseRow, Row, Table, TableSchema, Timestamp, Value, Write};
+use stonecrop::keys::{Schema, Value as KeyValue};
+use stonecrop::{Database, ResponseRow, Row, RowKey, Table, TableSchema, Timestamp, Value, Write};
 
 use super::key;
 use crate::api::{
@@ -74,9 +74,26 @@ fn split_names(names: &str) -> Vec<&str> {
 /// A row with the clocks of its values: a [`ResponseRow`] that is written as it is read.
 #[derive(Serialize)]
 pub(super) struct Told<'t> {
-    row_key: Key,
+    row_key: ToldKey,
     #[serde(serialize_with = "cells")]
     columns: (&'t TableSchema, Row, Option<&'t [&'t str]>),
+}
+
+/// A key; most are one text, which needs no detour.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ToldKey {
+    Text(String),
+    Any(Key),
+}
+
+impl ToldKey {
+    fn new(schema: &Schema, key: &RowKey<'_>) -> Result<Self> {
+        match key.values() {
+            [KeyValue::String(text)] => Ok(ToldKey::Text(text.to_string())),
+            _ => Ok(ToldKey::Any(key::write(schema, key)?)),
+        }
+    }
 }
 
 /// A value with its clock.
@@ -97,7 +114,7 @@ pub(super) fn tell<'t>(
     row: Row,
     names: Option<&'t [&'t str]>,
 ) -> Result<Told<'t>> {
-    Ok(Told { row_key: key::write(key_schema, row.key())?, columns: (schema, row, names) })
+    Ok(Told { row_key: ToldKey::new(key_schema, row.key())?, columns: (schema, row, names) })
 }
 
 fn cells<S: Serializer>(
@@ -186,10 +203,7 @@ async fn write_one(
 }
 
 /// The write as the database has it.
-pub(super) fn db_write(
-    write: api::Write,
-    key: stonecrop::RowKey<'static>,
-) -> Result<Write<'static>> {
+pub(super) fn db_write(write: api::Write, key: RowKey<'static>) -> Result<Write<'static>> {
     let changes = write.remove.len() + write.add.len() + write.append.len();
     if write.op != Operation::Put && changes > 0 {
         let problem = "only a put can remove, add or append";
