@@ -97,7 +97,9 @@ impl App {
         &self,
         work: impl FnOnce(&Database) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let free = self.threads.clone().acquire_owned().await;
+        let free = self.threads.clone().acquire_owned();
+        let free = tokio::time::timeout(self.config.limits.request_time, free).await;
+        let free = free.map_err(|_| Problem::new(BUSY, "no thread was free in time"))?;
         self.aside(move |database| {
             let done = work(database);
             drop(free);
