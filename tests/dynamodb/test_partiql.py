@@ -1,4 +1,6 @@
 """PartiQL: ExecuteStatement, BatchExecuteStatement, ExecuteTransaction."""
+import uuid
+
 import pytest
 
 from dynamo import (
@@ -306,6 +308,24 @@ def test_a_transaction_of_writes_is_done_whole(simple, pk):
              f"UPDATE TABLE SET n = 2 WHERE pk = '{pk}b'", f"DELETE FROM TABLE WHERE pk = '{pk}c'")
     assert [simple.get({"pk": pk + letter}) for letter in "abc"] == [
         {"pk": pk + "a"}, {"pk": pk + "b", "n": 2}, None]
+
+
+def test_a_transaction_with_the_same_token_is_done_once(simple, pk):
+    """AWS: ExecuteTransaction."""
+    simple.put({"pk": pk, "n": 1})
+    token = uuid.uuid4().hex
+    for _ in range(2):
+        together(simple, f"UPDATE TABLE SET n = n + 1 WHERE pk = '{pk}'", ClientRequestToken=token)
+    assert simple.get({"pk": pk}) == {"pk": pk, "n": 2}
+
+
+def test_the_same_token_for_other_statements_is_refused(simple, pk):
+    """AWS: ExecuteTransaction."""
+    token = uuid.uuid4().hex
+    together(simple, f"INSERT INTO TABLE VALUE {{'pk': '{pk}a'}}", ClientRequestToken=token)
+    with refused("IdempotentParameterMismatchException"):
+        together(simple, f"INSERT INTO TABLE VALUE {{'pk': '{pk}b'}}", ClientRequestToken=token)
+    assert simple.get({"pk": pk + "b"}) is None
 
 
 def test_one_failure_undoes_the_transaction(simple, pk):

@@ -1,6 +1,7 @@
 """TransactWriteItems: all of it or nothing."""
 import re
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -212,6 +213,17 @@ def test_the_same_token_is_done_once(client, simple, pk):
     action = update(simple, {"pk": pk}, "ADD n :one", {":one": 1})
     write(client, action, ClientRequestToken=token)
     write(client, action, ClientRequestToken=token)
+    assert simple.get({"pk": pk}) == {"pk": pk, "n": 1}
+
+
+def test_the_same_token_many_times_at_once_is_done_once(client, simple, pk):
+    """AWS: Amazon DynamoDB Transactions: How it works."""
+    token = uuid.uuid4().hex
+    action = update(simple, {"pk": pk}, "ADD n :one", {":one": 1})
+    with ThreadPoolExecutor(8) as threads:
+        sent = [threads.submit(write, client, action, ClientRequestToken=token) for _ in range(8)]
+        for answer in sent:
+            answer.result()
     assert simple.get({"pk": pk}) == {"pk": pk, "n": 1}
 
 

@@ -22,7 +22,9 @@ use crate::row::Row;
 use crate::schema::TableSchema;
 use crate::table::Table;
 use crate::write::Write;
-use crate::writer::{Durability, Prepared, QueueLimit, Receipt, Writer, WriterStats};
+use crate::writer::{
+    Commit, Durability, Prepared, QueueLimit, Receipt, Submitted, Writer, WriterStats,
+};
 
 /// How a database is opened.
 ///
@@ -344,6 +346,33 @@ impl Database {
             .iter()
             .map(|(table, write)| Ok((table.slot_in(&self.inner)?, table.name(), write)));
         self.inner.write(&writes.collect::<Result<Vec<_>>>()?, None)
+    }
+
+    /// Queues changes of rows in any tables, all or nothing, as [`Table::submit`] does for one.
+    /// [`Error::Altered`] in the receipt says that a table was altered meanwhile: submit them again.
+    ///
+    /// ```
+    /// use stonecrop::{Commit, Database, Durability, TableSchema, Write};
+    /// let db = Database::memory();
+    /// let [a, b] = [db.create_table(TableSchema::new("a", "id u64", "")?)?,
+    ///     db.create_table(TableSchema::new("b", "id u64", "")?)?];
+    /// let writes = [(&a, Write::put(1).set("n", 1)), (&b, Write::put(2).set("n", 2))];
+    /// let receipt = db.submit(writes, Durability::Sync, Commit::run)?;
+    /// // In an async function: receipt.await?
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn submit<'t, 'w>(
+        &self,
+        writes: impl IntoIterator<Item = (&'t Table, Write<'w>)>,
+        durability: Durability,
+        run: impl FnOnce(Commit),
+    ) -> Result<Submitted> {
+        let writes = writes.into_iter().enumerate().map(|(at, (table, write))| {
+            let slot = table.slot_in(&self.inner)?;
+            let state = slot.get().ok_or_else(|| no_table(table.name()))?;
+            Prepared::new(slot, &state, &write).map_err(|error| error.in_write(at))
+        });
+        self.inner.writer.submit(writes.collect::<Result<_>>()?, durability, run)
     }
 
     /// Rows of any tables by their keys, in that order, all as they are at one moment.

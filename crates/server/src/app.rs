@@ -162,6 +162,28 @@ impl App {
         }
     }
 
+    /// The same for rows of several tables.
+    pub(crate) async fn write_across(
+        &self,
+        writes: Vec<(Table, Write<'static>)>,
+    ) -> Result<Receipt> {
+        let run = |commit| drop(self.commits.send(commit));
+        let each = writes.iter().map(|(table, write)| (table, write.clone()));
+        match self.database.submit(each, Durability::Sync, run) {
+            Err(Error::Busy) => {}
+            submitted => {
+                let receipt = submitted?;
+                return self.within_time(async { Ok(receipt.await?) }).await;
+            }
+        }
+        // A thread waits for room.
+        self.in_time(move |database| {
+            let writes = writes.iter().map(|(table, write)| (table, write.clone()));
+            Ok(database.transaction(writes)?)
+        })
+        .await
+    }
+
     /// The same for a query, which is given up when its time is over or nobody waits any more.
     pub(crate) async fn query<T: Send + 'static>(
         &self,

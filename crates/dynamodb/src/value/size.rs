@@ -3,7 +3,6 @@
 use stonecrop::Value;
 use stonecrop_keys::Decimal;
 
-use super::number::Digits;
 use super::{Item, Seen};
 use crate::error::{Error, Result};
 
@@ -63,13 +62,7 @@ pub fn value_size(value: &Value) -> usize {
 /// assert_eq!(sizes, [1, 2, 2, 3, 3, 3, 2]);
 /// ```
 pub fn number_size(number: &Decimal) -> usize {
-    let Digits { negative, digits, exponent } = Digits::of(number);
-    if digits.is_empty() {
-        return 1;
-    }
-    // Digits are stored in pairs, and the first stands alone where the exponent is even.
-    let alone = usize::from(exponent.rem_euclid(2) == 0);
-    1 + (digits.len() + alone).div_ceil(2) + usize::from(negative)
+    1 + number.digit_bytes() + usize::from(number.is_negative())
 }
 
 /// Refuses an item to put that is too large.

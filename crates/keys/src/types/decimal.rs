@@ -68,6 +68,20 @@ impl Decimal {
         self.field.first() == Some(&tag::DECIMAL_NEGATIVE)
     }
 
+    /// How many bytes its digits take: one for each two of them, as they stand left and right of
+    /// the point.
+    ///
+    /// ```
+    /// use stonecrop_keys::Decimal;
+    /// let bytes = |text: &str| text.parse().map(|number: Decimal| number.digit_bytes());
+    /// assert_eq!(bytes("1234"), Ok(2));
+    /// assert_eq!(bytes("123.4"), Ok(3));
+    /// assert_eq!(bytes("0"), Ok(0));
+    /// ```
+    pub fn digit_bytes(&self) -> usize {
+        usize::from(self.length).saturating_sub(2)
+    }
+
     #[inline]
     fn as_bytes(&self) -> &[u8] {
         self.field.get(..usize::from(self.length)).unwrap_or_default()

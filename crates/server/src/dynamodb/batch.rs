@@ -3,18 +3,21 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 use stonecrop::RowKey;
 use stonecrop_dynamodb::expression::Projection;
-use stonecrop_dynamodb::value::{Item, check_put_size, decode_item, encode_item, item_size};
+use stonecrop_dynamodb::value::{Item, check_put_size, decode_item};
 
 use super::capacity::{Cost, collection, read_units};
 use super::change::{Action, Change};
 use super::expressions::{check_kinds, placeholders, projection};
 use super::faults::{Faults, RETURN_CAPACITY, RETURN_METRICS, check_name_length, name_of};
 use super::input::Input;
+use super::item::Shown;
 use super::known::Known;
 use super::refusal::{Refusal, Result};
+use super::wire::Answer;
 use crate::app::App;
 
 const MOST_KEYS: usize = 100;
@@ -71,7 +74,7 @@ fn request_items(input: &mut Input, inner: &str, most: usize) -> Result<Vec<(Str
     Ok(items.into_iter().collect())
 }
 
-pub(super) async fn get(app: &App, mut input: Input) -> Result<Json> {
+pub(super) async fn get(app: &App, mut input: Input) -> Result<Answer> {
     let mut tables = Vec::new();
     for (name, json) in request_items(&mut input, "Keys", MOST_KEYS)? {
         tables.push(asked(name, Input::of(json))?);
@@ -87,38 +90,51 @@ pub(super) async fn get(app: &App, mut input: Input) -> Result<Json> {
         check_apart(&keys)?;
         found.push((asked, known, keys));
     }
-    let (mut responses, mut later, mut costs) = (Map::new(), Map::new(), Vec::new());
-    let mut bytes = 0;
-    for (asked, known, keys) in found {
-        let items = read(app, known.clone(), keys).await?;
-        let (mut told, mut cost, mut left) = (Vec::new(), Cost::default(), Vec::new());
-        for (item, (key, _)) in items.into_iter().zip(asked.keys) {
-            let size = item.as_ref().map_or(0, item_size);
-            if bytes + size > MOST_BYTES {
-                left.push(key);
-                continue;
+    let now = app.database.now();
+    let wish = input.text("ReturnConsumedCapacity").map(str::to_owned);
+    app.apart(move |_| {
+        let mut read = Vec::new();
+        for (asked, known, keys) in found {
+            let rows = known.table.multi_get(keys, None)?;
+            read.push((asked, known, rows));
+        }
+        let mut answer = Got::default();
+        let mut bytes = 0;
+        for (asked, known, rows) in &read {
+            let (mut told, mut cost, mut left) = (Vec::new(), Cost::default(), Vec::new());
+            for (row, (key, _)) in rows.iter().zip(&asked.keys) {
+                let row = row.as_ref().filter(|row| !known.is_over(row, now));
+                let size = row.map_or(0, |row| known.size(row, |_| true));
+                if bytes + size > MOST_BYTES {
+                    left.push(key.clone());
+                    continue;
+                }
+                bytes += size;
+                cost.table += read_units(size, asked.is_consistent);
+                told.extend(row.map(|row| Shown::new(known, row, asked.projection.as_ref())));
             }
-            bytes += size;
-            cost.table += read_units(size, asked.is_consistent);
-            let shown = item.map(|item| match &asked.projection {
-                Some(projection) => projection.apply(&item),
-                None => item,
-            });
-            told.extend(shown.map(|item| encode_item(&item)));
+            let costs = cost.told(known.table.name(), wish.as_deref());
+            answer.consumed_capacity.extend(costs);
+            answer.responses.insert(&asked.name, told);
+            if !left.is_empty() {
+                let mut rest = asked.rest.clone();
+                rest.insert("Keys".to_owned(), left.into());
+                answer.unprocessed_keys.insert(&asked.name, rest);
+            }
         }
-        costs.extend(cost.told(known.table.name(), input.text("ReturnConsumedCapacity")));
-        responses.insert(asked.name.clone(), told.into());
-        if !left.is_empty() {
-            let mut rest = asked.rest;
-            rest.insert("Keys".to_owned(), left.into());
-            later.insert(asked.name, rest.into());
-        }
-    }
-    let mut answer = json!({"Responses": responses, "UnprocessedKeys": later});
-    if let Some(fields) = answer.as_object_mut().filter(|_| !costs.is_empty()) {
-        fields.insert("ConsumedCapacity".to_owned(), costs.into());
-    }
-    Ok(answer)
+        Ok(Answer::new(&answer))
+    })
+    .await
+}
+
+/// What BatchGetItem answers.
+#[derive(Default, Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Got<'r> {
+    responses: BTreeMap<&'r str, Vec<Shown<'r>>>,
+    unprocessed_keys: BTreeMap<&'r str, Map<String, Json>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    consumed_capacity: Vec<Json>,
 }
 
 fn asked(name: String, mut input: Input) -> Result<Asked> {
@@ -132,20 +148,6 @@ fn asked(name: String, mut input: Input) -> Result<Asked> {
     let projection = projection(&mut input, &mut places)?;
     places.check_all_used()?;
     Ok(Asked { name, rest, keys, projection, is_consistent })
-}
-
-async fn read(
-    app: &App,
-    known: Arc<Known>,
-    keys: Vec<RowKey<'static>>,
-) -> Result<Vec<Option<Item>>> {
-    let now = app.database.now();
-    app.apart(move |_| {
-        let rows = known.table.multi_get(keys, None)?;
-        let item = |row: Option<stonecrop::Row>| row.and_then(|row| known.item(&row, now));
-        Ok(rows.into_iter().map(item).collect())
-    })
-    .await
 }
 
 pub(super) async fn write(app: &App, mut input: Input) -> Result<Json> {

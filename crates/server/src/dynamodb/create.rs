@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use stonecrop::keys::{Field, Schema};
 use stonecrop::{Error, Family, TableSchema};
 
-use super::about::{self, About, StreamAbout};
+use super::about::{About, StreamAbout};
 use super::declare::{
     Definitions, check_definitions, check_members, column_of, database_index, definitions, indexes,
     key_names, units,
@@ -15,7 +15,7 @@ use super::describe::{description, named};
 use super::faults::{Faults, table_name};
 use super::input::Input;
 use super::keys::field_type;
-use super::known::FAMILY;
+use super::known::{FAMILY, is_own_name};
 use super::refusal::{Refusal, Result};
 use super::tags;
 use crate::app::App;
@@ -67,7 +67,7 @@ pub(super) async fn create(app: &App, mut input: Input) -> Result<Json> {
         let _altering = of_app.dynamodb.lock();
         let exists =
             || Refusal::new("ResourceInUseException", format!("Table already exists: {name}"));
-        if name == about::TABLE {
+        if is_own_name(&name) {
             return Err(exists());
         }
         match database.create_table(schema) {

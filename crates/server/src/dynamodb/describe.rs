@@ -3,10 +3,10 @@
 use serde_json::{Map, Value as Json, json};
 use stonecrop::IndexProgress;
 
-use super::about::{self, IndexAbout, Projected, Units};
+use super::about::{IndexAbout, Projected, Units};
 use super::faults::{Faults, check_name_length, table_name};
 use super::input::Input;
-use super::known::Known;
+use super::known::{Known, is_own_name};
 use super::refusal::{Refusal, Result};
 use crate::app::App;
 
@@ -49,7 +49,7 @@ pub(super) async fn list(app: &App, input: Input) -> Result<Json> {
     }
     let limit = limit.unwrap_or(MOST_LISTED) as usize;
     let mut names = app.database.tables();
-    names.retain(|name| name != about::TABLE && start.is_none_or(|start| name.as_str() > start));
+    names.retain(|name| !is_own_name(name) && start.is_none_or(|start| name.as_str() > start));
     names.sort();
     let has_more = names.len() > limit;
     names.truncate(limit);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use stonecrop::keys::Predicate;
 use stonecrop::{Comparison, Condition, Path, Query, Row, RowKey, Scan, Timestamp, Value};
 use stonecrop_dynamodb::expression::{KeySearch, KeyTest};
-use stonecrop_dynamodb::value::{Item, item_size};
+use stonecrop_dynamodb::value::Item;
 
 use super::about::IndexAbout;
 use super::declare::column_of;
@@ -31,10 +31,10 @@ pub(super) struct Reading {
     pub(super) now: Timestamp,
 }
 
-/// What was read: items as the index shows them, whole for a local one.
+/// What was read.
 #[derive(Default)]
 pub(super) struct Found {
-    pub(super) items: Vec<Item>,
+    pub(super) rows: Vec<Row>,
     pub(super) bytes: usize,
     /// Where to go on.
     pub(super) last: Option<Item>,
@@ -42,19 +42,21 @@ pub(super) struct Found {
 
 impl Found {
     /// Takes a row; tells whether there is room for more.
-    fn take(&mut self, reading: &Reading, row: &Row) -> bool {
-        let Some(item) = reading.known.item(row, reading.now) else { return true };
-        let shown = match &reading.index {
-            Some(index) => item_size(&reading.known.projected(index, &item)),
-            None => item_size(&item),
-        };
-        self.bytes += shown;
-        self.items.push(item);
-        let is_full = self.bytes >= PAGE_BYTES
-            || reading.limit.is_some_and(|limit| self.items.len() >= limit);
-        if is_full {
-            self.last = self.items.last().map(|item| reading.position(item));
+    fn take(&mut self, reading: &Reading, row: Row) -> bool {
+        let known = &reading.known;
+        if known.is_over(&row, reading.now) {
+            return true;
         }
+        self.bytes += match &reading.index {
+            Some(index) => known.size(&row, |name| known.shows(index, name)),
+            None => known.size(&row, |_| true),
+        };
+        let is_full = self.bytes >= PAGE_BYTES
+            || reading.limit.is_some_and(|limit| self.rows.len() + 1 >= limit);
+        if is_full {
+            self.last = Some(reading.position(&known.whole_item(&row)));
+        }
+        self.rows.push(row);
         !is_full
     }
 }
@@ -96,7 +98,7 @@ impl Reading {
         }
         let mut found = Found::default();
         for row in self.known.table.scan(scan)? {
-            if !found.take(self, &row?) {
+            if !found.take(self, row?) {
                 break;
             }
         }
@@ -146,7 +148,7 @@ impl Reading {
                 rows.rows.reverse();
             }
             // The first segment has all of an index; the others have none of it.
-            if self.segment.0 > 0 || !rows.rows.iter().all(|row| found.take(self, row)) {
+            if self.segment.0 > 0 || !rows.rows.into_iter().all(|row| found.take(self, row)) {
                 return Ok(found);
             }
             let next = if self.backward { rows.previous } else { rows.next };

@@ -1,7 +1,11 @@
 //! Items as rows, and back.
 
+use std::borrow::Cow;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use stonecrop::{ColumnType, Row, RowKey, Timestamp, Value, Write};
-use stonecrop_dynamodb::value::{Item, number_text};
+use stonecrop_dynamodb::expression::Projection;
+use stonecrop_dynamodb::value::{Encoded, Item, number_text, value_size};
 
 use super::known::{Known, copy_of, is_copy};
 
@@ -11,22 +15,31 @@ const FIVE_YEARS: f64 = 5.0 * 365.0 * 86_400.0;
 impl Known {
     /// A row as an item; none where its time is over.
     pub(super) fn item(&self, row: &Row, now: Timestamp) -> Option<Item> {
-        let mut item: Item = row
-            .columns()
-            .filter(|(name, _)| !is_copy(name))
-            .map(|(name, cell)| (name.to_owned(), cell.value.clone()))
-            .collect();
-        if self.is_over(&item, now) {
-            return None;
-        }
-        for (part, value) in self.key.iter().zip(row.key().values()) {
-            item.insert(part.name.clone(), Value::from_key(value));
-        }
-        Some(item)
+        (!self.is_over(row, now)).then(|| self.whole_item(row))
     }
 
-    fn is_over(&self, item: &Item, now: Timestamp) -> bool {
-        let Some(Value::Decimal(until)) = self.about.ttl.as_ref().and_then(|name| item.get(name))
+    pub(super) fn whole_item(&self, row: &Row) -> Item {
+        let columns = self.attributes(row);
+        columns.map(|(name, value)| (name.to_owned(), value.into_owned())).collect()
+    }
+
+    /// The attributes of the item in a row: first those of its key.
+    fn attributes<'r>(&'r self, row: &'r Row) -> impl Iterator<Item = (&'r str, Cow<'r, Value>)> {
+        let key = self.key.iter().zip(row.key().values());
+        let key = key.map(|(part, value)| (&*part.name, Cow::Owned(Value::from_key(value))));
+        let columns = row.columns().filter(|(name, _)| !is_copy(name));
+        key.chain(columns.map(|(name, cell)| (name, Cow::Borrowed(&cell.value))))
+    }
+
+    /// The bytes of those attributes of an item that are shown.
+    pub(super) fn size(&self, row: &Row, shows: impl Fn(&str) -> bool) -> usize {
+        let shown = self.attributes(row).filter(|(name, _)| shows(name));
+        shown.map(|(name, value)| name.len() + value_size(&value)).sum()
+    }
+
+    /// Whether the time of an item is over.
+    pub(super) fn is_over(&self, row: &Row, now: Timestamp) -> bool {
+        let Some(Value::Decimal(until)) = self.about.ttl.as_ref().and_then(|name| row.value(name))
         else {
             return false;
         };
@@ -87,6 +100,35 @@ impl Known {
                 _ => write,
             }
         })
+    }
+}
+
+/// An item as it is told: all of a row, without an item in between, or what was made of it.
+pub(super) enum Shown<'r> {
+    Whole(&'r Known, &'r Row),
+    Part(Item),
+}
+
+impl<'r> Shown<'r> {
+    pub(super) fn new(known: &'r Known, row: &'r Row, projection: Option<&Projection>) -> Self {
+        match projection {
+            None => Shown::Whole(known, row),
+            Some(projection) => Shown::Part(projection.apply(&known.whole_item(row))),
+        }
+    }
+}
+
+impl Serialize for Shown<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (known, row) = match self {
+            Shown::Whole(known, row) => (known, row),
+            Shown::Part(item) => return Encoded(item).serialize(serializer),
+        };
+        let mut map = serializer.serialize_map(None)?;
+        for (name, value) in known.attributes(row) {
+            map.serialize_entry(name, &Encoded(&*value))?;
+        }
+        map.end()
     }
 }
 

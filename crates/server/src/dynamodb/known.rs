@@ -9,7 +9,7 @@ use stonecrop_dynamodb::value::AttributeType;
 
 use super::about::{self, About, IndexAbout, Projected};
 use super::refusal::{Refusal, Result};
-use super::tokens::Tokens;
+use super::tokens;
 use crate::app::App;
 
 /// The family that has the attributes of items.
@@ -26,7 +26,6 @@ pub(crate) struct Shared {
     tables: Mutex<HashMap<String, Arc<Known>>>,
     /// Held by whoever changes what is told of tables.
     pub(super) altering: Mutex<()>,
-    pub(super) tokens: Tokens,
 }
 
 /// An attribute of the key of a table.
@@ -62,6 +61,11 @@ pub(super) fn copy_of(attribute: &str) -> String {
 /// Whether a column is only for an index.
 pub(super) fn is_copy(column: &str) -> bool {
     column.starts_with(COPY)
+}
+
+/// Whether a table is one that only this door looks into.
+pub(super) fn is_own_name(table: &str) -> bool {
+    [about::TABLE, tokens::TABLE].contains(&table)
 }
 
 impl Known {
@@ -165,7 +169,7 @@ impl Shared {
 
     /// Reads a table's definition, and keeps it.
     pub(super) fn load(&self, database: &Database, name: &str) -> Result<Arc<Known>> {
-        if name == about::TABLE {
+        if is_own_name(name) {
             return Err(Refusal::no_table());
         }
         let table = database.table(name)?;

@@ -48,6 +48,7 @@ use crate::auth::Scope;
 use crate::problem::Problem;
 use input::Input;
 use refusal::{Refusal, Result};
+use wire::Answer;
 
 pub(crate) use known::Shared;
 pub(crate) use wire::CHECKSUM;
@@ -121,7 +122,7 @@ pub(crate) async fn answer(State(app): State<App>, request: Request) -> Response
     wire::response(&parts.headers, content_type, answer)
 }
 
-async fn respond(app: &App, parts: &Parts, body: Body) -> Result<Json> {
+async fn respond(app: &App, parts: &Parts, body: Body) -> Result<Answer> {
     let body = wire::read(app, &parts.headers, body).await?;
     let Json::Object(fields) = read_json(&body)? else {
         return Err(Refusal::serialization("Unexpected value type in payload"));
@@ -130,9 +131,9 @@ async fn respond(app: &App, parts: &Parts, body: Body) -> Result<Json> {
     credentials::check(app, parts)?;
     shapes::check(operation, &fields)?;
     let input = Input::new(fields);
-    match operation {
+    let told = match operation {
         "BatchExecuteStatement" => statements::batch(app, input).await,
-        "BatchGetItem" => batch::get(app, input).await,
+        "BatchGetItem" => return batch::get(app, input).await,
         "BatchWriteItem" => batch::write(app, input).await,
         "CreateTable" => create::create(app, input).await,
         "DeleteItem" => items::delete(app, input).await,
@@ -147,12 +148,12 @@ async fn respond(app: &App, parts: &Parts, body: Body) -> Result<Json> {
         "DescribeTimeToLive" => time_to_live::describe(app, input).await,
         "ExecuteStatement" => statements::execute(app, input).await,
         "ExecuteTransaction" => statements::transaction(app, input).await,
-        "GetItem" => items::get(app, input).await,
+        "GetItem" => return items::get(app, input).await,
         "ListTables" => describe::list(app, input).await,
         "ListTagsOfResource" => tags::list(app, input).await,
         "PutItem" => items::put(app, input).await,
-        "Query" => search::query(app, input).await,
-        "Scan" => search::scan(app, input).await,
+        "Query" => return search::query(app, input).await,
+        "Scan" => return search::scan(app, input).await,
         "TagResource" => tags::tag(app, input).await,
         "TransactGetItems" => transact::get(app, input).await,
         "TransactWriteItems" => transact::write(app, input).await,
@@ -161,5 +162,6 @@ async fn respond(app: &App, parts: &Parts, body: Body) -> Result<Json> {
         "UpdateTable" => update_table::update(app, input).await,
         "UpdateTimeToLive" => time_to_live::update(app, input).await,
         _ => Err(Refusal::unknown_operation()),
-    }
+    };
+    Ok(told?.into())
 }

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value as Json};
+use serde::Serialize;
+use serde_json::Value as Json;
 use stonecrop_dynamodb::expression::{
     Condition, KeyAttribute, KeyConditions, KeySearch, Placeholders, Projection,
 };
 use stonecrop_dynamodb::legacy;
-use stonecrop_dynamodb::value::{AttributeType, Item, encode_item};
+use stonecrop_dynamodb::value::{AttributeType, Encoded, Item};
 
 use super::about::{IndexAbout, Projected};
 use super::capacity::{Cost, read_units};
@@ -15,9 +16,11 @@ use super::expressions::{check_kinds, placeholders, projection};
 use super::faults::{Faults, OPERATOR, RETURN_CAPACITY, SELECT, table_name};
 use super::found::{Found, Reading};
 use super::input::Input;
+use super::item::Shown;
 use super::keys::{check_content, type_of};
 use super::known::Known;
 use super::refusal::{Refusal, Result};
+use super::wire::Answer;
 use crate::app::App;
 
 const MOST_SEGMENTS: i64 = 1_000_000;
@@ -31,7 +34,7 @@ struct Search {
     key: Option<KeyConditions>,
 }
 
-pub(super) async fn query(app: &App, mut input: Input) -> Result<Json> {
+pub(super) async fn query(app: &App, mut input: Input) -> Result<Answer> {
     check(&input, &mut Faults::default())?;
     let name = table_name(&input)?;
     check_kinds(
@@ -60,7 +63,7 @@ pub(super) async fn query(app: &App, mut input: Input) -> Result<Json> {
     Search { input, start, filter, projection, key: Some(key) }.answer(app, known).await
 }
 
-pub(super) async fn scan(app: &App, mut input: Input) -> Result<Json> {
+pub(super) async fn scan(app: &App, mut input: Input) -> Result<Answer> {
     let mut faults = Faults::default();
     faults.at_least(input.integer("Segment"), "segment", 0);
     faults.at_least(input.integer("TotalSegments"), "totalSegments", 1);
@@ -183,7 +186,7 @@ pub(super) fn key_attributes<'k>(known: &'k Known, index: Option<&'k IndexAbout>
 }
 
 impl Search {
-    async fn answer(self, app: &App, known: Arc<Known>) -> Result<Json> {
+    async fn answer(self, app: &App, known: Arc<Known>) -> Result<Answer> {
         let index = match self.input.text("IndexName") {
             Some(name) => Some(known.index(name)?.clone()),
             None => None,
@@ -221,13 +224,11 @@ impl Search {
             segment,
             now: app.database.now(),
         };
-        let (reading, found) = app
-            .apart(move |_| {
-                let found = reading.read()?;
-                Ok((reading, found))
-            })
-            .await?;
-        Ok(self.told(&known, reading.index.as_ref(), found))
+        app.apart(move |_| {
+            let found = reading.read()?;
+            Ok(self.told(&known, reading.index.as_ref(), &found))
+        })
+        .await
     }
 
     fn check_index(&self, known: &Known, index: &IndexAbout) -> Result<()> {
@@ -324,40 +325,59 @@ impl Search {
     }
 
     /// What was found, as it is told.
-    fn told(&self, known: &Known, index: Option<&IndexAbout>, found: Found) -> Json {
-        let scanned = found.items.len();
+    fn told(&self, known: &Known, index: Option<&IndexAbout>, found: &Found) -> Answer {
         let select = self.input.text("Select");
-        let shown = |item: Item| match index {
-            // A local index fetches from the table what it does not show itself.
-            Some(index) if !index.is_local => known.projected(index, &item),
-            _ => item,
+        // A local index fetches from the table what it does not show itself.
+        let hides = index.filter(|index| !matches!(index.projection, Projected::All));
+        let (hides_first, hides_last) = match index.is_some_and(|index| index.is_local) {
+            true => (None, hides.filter(|_| select != Some("ALL_ATTRIBUTES"))),
+            false => (hides, None),
         };
-        let passes = |item: &Item| self.filter.as_ref().is_none_or(|filter| filter.matches(item));
-        let items: Vec<Item> = found.items.into_iter().map(shown).filter(passes).collect();
-        let mut answer = Map::new();
-        answer.insert("Count".to_owned(), items.len().into());
-        answer.insert("ScannedCount".to_owned(), scanned.into());
-        if select != Some("COUNT") {
-            let encode = |item: &Item| match (&self.projection, index) {
-                (Some(projection), _) => encode_item(&projection.apply(item)),
-                (None, Some(index)) if select != Some("ALL_ATTRIBUTES") => {
-                    encode_item(&known.projected(index, item))
-                }
-                _ => encode_item(item),
-            };
-            let items: Vec<Json> = items.iter().map(encode).collect();
-            answer.insert("Items".to_owned(), items.into());
-        }
-        if let Some(last) = &found.last {
-            answer.insert("LastEvaluatedKey".to_owned(), encode_item(last));
-        }
+        let is_all = self.filter.is_none() && self.projection.is_none() && hides.is_none();
+        let shown = |row| {
+            if is_all {
+                return Some(Shown::Whole(known, row));
+            }
+            let mut item = known.whole_item(row);
+            if let Some(index) = hides_first {
+                item = known.projected(index, &item);
+            }
+            if self.filter.as_ref().is_some_and(|filter| !filter.matches(&item)) {
+                return None;
+            }
+            Some(Shown::Part(match (&self.projection, hides_last) {
+                (Some(projection), _) => projection.apply(&item),
+                (None, Some(index)) => known.projected(index, &item),
+                (None, None) => item,
+            }))
+        };
+        let items: Vec<Shown<'_>> = found.rows.iter().filter_map(shown).collect();
         let units = read_units(found.bytes, self.input.flag("ConsistentRead"));
         let cost = match index {
             Some(index) => Cost::of_index(index, units),
             None => Cost::of_read(units),
         };
-        let told = cost.told(known.table.name(), self.input.text("ReturnConsumedCapacity"));
-        answer.extend(told.map(|told| ("ConsumedCapacity".to_owned(), told)));
-        answer.into()
+        Answer::new(&Page {
+            count: items.len(),
+            scanned_count: found.rows.len(),
+            items: (select != Some("COUNT")).then_some(items),
+            last_evaluated_key: found.last.as_ref().map(Encoded),
+            consumed_capacity: cost
+                .told(known.table.name(), self.input.text("ReturnConsumedCapacity")),
+        })
     }
+}
+
+/// What is answered.
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Page<'f> {
+    count: usize,
+    scanned_count: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    items: Option<Vec<Shown<'f>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_evaluated_key: Option<Encoded<'f, Item>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    consumed_capacity: Option<Json>,
 }

@@ -16,7 +16,8 @@ use super::items::check_update;
 use super::known::Known;
 use super::refusal::{Refusal, Result};
 use super::search::key_attributes;
-use super::transact::{cancelled, check_apart, commit};
+use super::tokens::Token;
+use super::transact::{Committed, cancelled, check_apart, commit};
 use crate::app::App;
 
 const MOST_IN_BATCH: usize = 25;
@@ -191,7 +192,7 @@ async fn find(app: &App, select: Select, input: &Input) -> Result<(Vec<Item>, Op
         None => item,
     };
     let passes = |item: &Item| filter.as_ref().is_none_or(|filter| filter.matches(item));
-    let items = found.items.into_iter().map(shown).filter(passes);
+    let items = found.rows.iter().map(|row| known.whole_item(row)).map(shown).filter(passes);
     let items = items.map(|item| match &select.projection {
         Some(projection) => projection.apply(&item),
         None => item,
@@ -276,6 +277,11 @@ pub(super) async fn batch(app: &App, mut input: Input) -> Result<Json> {
 }
 
 pub(super) async fn transaction(app: &App, mut input: Input) -> Result<Json> {
+    let mut faults = Faults::default();
+    faults.text(input.text("ClientRequestToken"), "clientRequestToken", 1, 36);
+    faults.finish()?;
+    let token = input.text("ClientRequestToken");
+    let token = token.map(|text| Token::new(text, input.list("TransactStatements")));
     let statements = read_all(&mut input, "TransactStatements", MOST_IN_TRANSACTION)?;
     let mut responses = Vec::new();
     if matches!(statements.first(), Some(Statement::Select(_))) {
@@ -296,10 +302,13 @@ pub(super) async fn transaction(app: &App, mut input: Input) -> Result<Json> {
     }
     check_apart(&changes)?;
     let changes: Vec<_> = changes.into_iter().map(Arc::new).collect();
-    let outcomes = commit(app, &changes).await?;
-    if outcomes.iter().any(|outcome| outcome.refusal.is_some()) {
-        return Err(cancelled(&outcomes));
+    match commit(app, &changes, token).await? {
+        Committed::Now(outcomes) if outcomes.iter().any(|outcome| outcome.refusal.is_some()) => {
+            Err(cancelled(&outcomes))
+        }
+        Committed::Now(_) | Committed::Before => {
+            let responses: Vec<Json> = changes.iter().map(|_| json!({})).collect();
+            Ok(json!({"Responses": responses}))
+        }
     }
-    responses.extend(outcomes.iter().map(|_| json!({})));
-    Ok(json!({"Responses": responses}))
 }

@@ -1,40 +1,82 @@
-//! Tokens with which clients send a transaction again without doing it again.
+//! Tokens with which clients send a transaction again without doing it again. A token is a row that
+//! is written with the transaction: both are there or neither, and it is known after a restart.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use stonecrop::Timestamp;
+use serde_json::Value as Json;
+use sha2::{Digest, Sha256};
+use stonecrop::{Database, Error, Family, Table, TableSchema, Value, Write};
 
+use super::refusal::Refusal;
+
+/// The table that has a row for each token.
+pub(super) const TABLE: &str = "stonecrop.dynamodb.tokens";
+const COLUMN: &str = "request";
 /// For so long a token stands for the transaction that it was first sent with.
-const KEPT_MICROS: i64 = 10 * 60 * 1_000_000;
+const KEPT: Duration = Duration::from_secs(10 * 60);
 
-/// The tokens of transactions that were done, each with a print of the request.
-#[derive(Default)]
-pub(super) struct Tokens(Mutex<HashMap<String, (u64, Timestamp)>>);
+/// A token that came with a transaction.
+#[derive(Clone, Debug)]
+pub(super) struct Token {
+    text: String,
+    /// A hash of the request.
+    print: Vec<u8>,
+    told: Arc<Mutex<Option<Told>>>,
+}
 
-/// What a token stands for.
-#[derive(PartialEq)]
-pub(super) enum Told {
-    New,
+/// What a token stands for that was known already.
+#[derive(Clone, Copy, Debug)]
+enum Told {
     /// The same transaction was done.
     Done,
     /// Another transaction was done.
     Other,
 }
 
-impl Tokens {
-    pub(super) fn look_up(&self, token: &str, print: u64, now: Timestamp) -> Told {
-        let mut tokens = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        tokens.retain(|_, (_, at)| now.as_micros() - at.as_micros() < KEPT_MICROS);
-        match tokens.get(token) {
-            None => Told::New,
-            Some((known, _)) if *known == print => Told::Done,
-            Some(_) => Told::Other,
+impl Token {
+    pub(super) fn new(text: &str, request: &[Json]) -> Self {
+        let mut hash = Sha256::new();
+        for json in request {
+            hash.update(json.to_string());
         }
+        Token { text: text.to_owned(), print: hash.finalize().to_vec(), told: Arc::default() }
     }
 
-    pub(super) fn keep(&self, token: String, print: u64, now: Timestamp) {
-        let mut tokens = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        tokens.insert(token, (print, now));
+    /// The write of its row, which refuses the transaction where the token is known.
+    pub(super) fn write(&self) -> Write<'static> {
+        let token = self.clone();
+        Write::decide(self.text.clone(), move |row| {
+            let Some(row) = row else {
+                let print = Value::Bytes(token.print.clone());
+                return Ok(Some(Write::put(token.text.clone()).set(COLUMN, print)));
+            };
+            let is_same = row.value(COLUMN) == Some(&Value::Bytes(token.print.clone()));
+            let told = if is_same { Told::Done } else { Told::Other };
+            *token.told.lock().unwrap_or_else(PoisonError::into_inner) = Some(told);
+            Err(Error::Refused { reason: "the token is known".to_owned() })
+        })
+    }
+
+    /// Whether its transaction was done before; refused where it was another.
+    pub(super) fn was_done(&self) -> Result<bool, Refusal> {
+        match *self.told.lock().unwrap_or_else(PoisonError::into_inner) {
+            None => Ok(false),
+            Some(Told::Done) => Ok(true),
+            Some(Told::Other) => Err(Refusal::new("IdempotentParameterMismatchException", "")),
+        }
+    }
+}
+
+pub(super) fn table(database: &Database) -> stonecrop::Result<Table> {
+    match database.table(TABLE) {
+        Err(Error::NoTable { .. }) => {}
+        found => return found,
+    }
+    let schema = TableSchema::new(TABLE, "token string", "")?;
+    let family = Family::new("token").column(COLUMN).ttl(KEPT).keep(Duration::ZERO);
+    match database.create_table(schema.family(family)) {
+        Err(Error::TableExists { .. }) => database.table(TABLE),
+        made => made,
     }
 }

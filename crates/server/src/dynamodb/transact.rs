@@ -1,11 +1,10 @@
 //! TransactWriteItems and TransactGetItems.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json, json};
-use stonecrop::{Database, Error, Write};
+use stonecrop::{Error, Table, Write};
 use stonecrop_dynamodb::value::{encode_item, item_size};
 
 use super::capacity::{Cost, collection, read_units};
@@ -15,8 +14,9 @@ use super::faults::{Faults, RETURN_CAPACITY, RETURN_METRICS, RETURN_ON_FAILURE, 
 use super::input::Input;
 use super::items::check_update;
 use super::refusal::{Refusal, Result};
-use super::tokens::Told;
+use super::tokens::{self, Token};
 use crate::app::App;
+use crate::problem::Problem;
 
 const MOST_ACTIONS: usize = 100;
 const MOST_BYTES: usize = 4 << 20;
@@ -44,15 +44,7 @@ fn one_item() -> Refusal {
 pub(super) async fn write(app: &App, mut input: Input) -> Result<Json> {
     check(&input)?;
     let actions = input.take_list("TransactItems");
-    let token = input.text("ClientRequestToken").map(str::to_owned);
-    let print = print(&actions);
-    if let Some(token) = &token {
-        match app.dynamodb.tokens.look_up(token, print, app.database.now()) {
-            Told::New => {}
-            Told::Done => return Ok(json!({})),
-            Told::Other => return Err(Refusal::new("IdempotentParameterMismatchException", "")),
-        }
-    }
+    let token = input.text("ClientRequestToken").map(|text| Token::new(text, &actions));
     let mut changes = Vec::new();
     for json in actions {
         changes.push(change(app, Input::of(json)).await?);
@@ -60,20 +52,13 @@ pub(super) async fn write(app: &App, mut input: Input) -> Result<Json> {
     check_apart(&changes)?;
     check_size(&changes)?;
     let changes = changes.into_iter().map(Arc::new).collect::<Vec<_>>();
-    let outcomes = commit(app, &changes).await?;
-    if outcomes.iter().any(|outcome| outcome.refusal.is_some()) {
-        return Err(cancelled(&outcomes));
+    match commit(app, &changes, token).await? {
+        Committed::Before => Ok(json!({})),
+        Committed::Now(outcomes) if outcomes.iter().any(|outcome| outcome.refusal.is_some()) => {
+            Err(cancelled(&outcomes))
+        }
+        Committed::Now(outcomes) => Ok(told(&input, &changes, &outcomes)),
     }
-    if let Some(token) = token {
-        app.dynamodb.tokens.keep(token, print, app.database.now());
-    }
-    Ok(told(&input, &changes, &outcomes))
-}
-
-fn print(actions: &[Json]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    Json::from(actions.to_vec()).to_string().hash(&mut hasher);
-    hasher.finish()
 }
 
 async fn change(app: &App, mut input: Input) -> Result<Change> {
@@ -149,36 +134,46 @@ fn check_size(changes: &[Change]) -> Result<()> {
     }
 }
 
-/// Does all of them or none, and tells what became of each.
-pub(super) async fn commit(app: &App, changes: &[Arc<Change>]) -> Result<Vec<Outcome>> {
-    let changes = changes.to_vec();
-    app.apart(move |database| {
-        for _ in 0..TRIES {
-            let cells: Vec<Cell> = changes.iter().map(|_| Cell::default()).collect();
-            match attempt(database, &changes, &cells) {
-                Err(Error::Altered) => {}
-                // What was refused is in the cells.
-                Ok(()) | Err(Error::Refused { .. }) => return Ok(outcomes(&cells)),
-                Err(Error::Write { cause, .. }) if matches!(*cause, Error::Refused { .. }) => {
-                    return Ok(outcomes(&cells));
-                }
-                Err(error) => return Err(error.into()),
-            }
+/// What became of a transaction.
+pub(super) enum Committed {
+    /// Each of its changes has an outcome; if any has a refusal, none was made.
+    Now(Vec<Outcome>),
+    /// It was done before, with the same token.
+    Before,
+}
+
+/// Does all changes or none, and tells what became of each.
+pub(super) async fn commit(
+    app: &App,
+    changes: &[Arc<Change>],
+    token: Option<Token>,
+) -> Result<Committed> {
+    let tokens = match &token {
+        Some(_) => Some(app.apart(|database| Ok(tokens::table(database)?)).await?),
+        None => None,
+    };
+    for _ in 0..TRIES {
+        let cells: Vec<Cell> = changes.iter().map(|_| Cell::default()).collect();
+        let token_write = tokens.iter().cloned().zip(token.iter().map(Token::write));
+        let writes: Vec<_> = token_write.chain(writes(changes, &cells)).collect();
+        match app.write_across(writes).await {
+            Err(problem) if problem.kind.code == "altered" => continue,
+            Err(problem) if problem.kind.code != "condition-failed" => return Err(problem.into()),
+            Ok(_) | Err(_) => {}
         }
-        Err(Error::Altered.into())
-    })
-    .await
+        if token.as_ref().map_or(Ok(false), Token::was_done)? {
+            return Ok(Committed::Before);
+        }
+        return Ok(Committed::Now(cells.iter().map(outcome).collect()));
+    }
+    Err(Problem::from(Error::Altered).into())
 }
 
-fn outcomes(cells: &[Cell]) -> Vec<Outcome> {
-    cells.iter().map(outcome).collect()
-}
-
-fn attempt(database: &Database, changes: &[Arc<Change>], cells: &[Cell]) -> stonecrop::Result<()> {
+fn writes(changes: &[Arc<Change>], cells: &[Cell]) -> Vec<(Table, Write<'static>)> {
     let mut writes: Vec<_> = changes
         .iter()
         .zip(cells)
-        .map(|(change, cell)| (&change.known.table, change.deciding_with_others(cell)))
+        .map(|(change, cell)| (change.known.table.clone(), change.deciding_with_others(cell)))
         .collect();
     // All are decided on before the last write undoes them, so that every reason can be told.
     if let Some(last) = changes.last() {
@@ -189,10 +184,9 @@ fn attempt(database: &Database, changes: &[Arc<Change>], cells: &[Cell]) -> ston
                 false => Ok(None),
             }
         });
-        writes.push((&last.known.table, verdict));
+        writes.push((last.known.table.clone(), verdict));
     }
-    database.transaction(writes)?;
-    Ok(())
+    writes
 }
 
 pub(super) fn cancelled(outcomes: &[Outcome]) -> Refusal {

@@ -14,6 +14,7 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
+use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::refusal::{Refusal, Result};
@@ -24,6 +25,22 @@ pub(crate) const CHECKSUM: HeaderName = HeaderName::from_static("x-amz-crc32");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-amzn-requestid");
 /// Shorter answers are sent as they are: compressing them takes longer than sending them.
 const SHORTEST_COMPRESSED: usize = 1024;
+
+/// The body of an answer.
+pub(super) struct Answer(Vec<u8>);
+
+impl Answer {
+    pub(super) fn new(told: &impl Serialize) -> Self {
+        // Names are text, and nothing that is told refuses to be.
+        Answer(serde_json::to_vec(told).unwrap_or_default())
+    }
+}
+
+impl From<Json> for Answer {
+    fn from(json: Json) -> Self {
+        Answer::new(&json)
+    }
+}
 
 /// The content type of the answer; none where the request's is none that the service knows.
 pub(super) fn content_type(headers: &HeaderMap) -> Option<&'static str> {
@@ -58,9 +75,13 @@ pub(super) async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<B
 }
 
 /// The answer to a request with these headers.
-pub(super) fn response(headers: &HeaderMap, kind: &'static str, answer: Result<Json>) -> Response {
+pub(super) fn response(
+    headers: &HeaderMap,
+    kind: &'static str,
+    answer: Result<Answer>,
+) -> Response {
     match answer {
-        Ok(json) => bytes_response(headers, kind, StatusCode::OK, json.to_string().into()),
+        Ok(Answer(body)) => bytes_response(headers, kind, StatusCode::OK, body),
         Err(refusal) => {
             bytes_response(headers, kind, refusal.status, refusal.body().to_string().into())
         }

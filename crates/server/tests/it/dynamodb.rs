@@ -1,11 +1,15 @@
 //! DynamoDB's door, as a client without an SDK sees it; tests/dynamodb has the SDK.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::http::Request;
 use serde_json::{Value, json};
+use stonecrop::{Database, ManualClock, Options, Timestamp};
 use stonecrop_server::{Config, Scope, Tokens};
 
-use crate::harness::{Answer, Running, start, start_with};
+use crate::harness::{Answer, Running, start, start_on, start_with};
 
 const SIGNED: &str = "AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/dynamodb/aws4_request, \
                       SignedHeaders=host, Signature=0";
@@ -155,6 +159,41 @@ async fn a_transaction_is_done_whole_or_not_at_all() {
     assert_eq!(ask(&server, "Scan", scan.clone()).await["Count"], 5);
     ask(&server, "TransactWriteItems", write("attribute_exists(artist)")).await;
     assert_eq!(ask(&server, "Scan", scan).await["Count"], 4);
+}
+
+#[tokio::test]
+async fn a_token_is_known_after_a_restart_and_for_ten_minutes() {
+    let folder = tempfile::tempdir().unwrap();
+    let clock = Arc::new(ManualClock::new(Timestamp::from_micros(1_800_000_000_000_000)));
+    let open = || {
+        let options = Options::default().clock(clock.clone());
+        let database = Database::open_with(folder.path(), options).unwrap();
+        start_on(database, clock.clone(), Config::default())
+    };
+    let server = open().await;
+    let table = json!({
+        "TableName": "counts", "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+        "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+    });
+    ask(&server, "CreateTable", table).await;
+    let id = json!({"id": {"S": "a"}});
+    let count = json!({"ClientRequestToken": "once", "TransactItems": [{"Update": {
+        "TableName": "counts", "Key": id, "UpdateExpression": "ADD n :one",
+        "ExpressionAttributeValues": {":one": {"N": "1"}},
+    }}]});
+    let get = json!({"TableName": "counts", "Key": id});
+    ask(&server, "TransactWriteItems", count.clone()).await;
+    server.stop().await;
+
+    let server = open().await;
+    ask(&server, "TransactWriteItems", count.clone()).await;
+    assert_eq!(ask(&server, "GetItem", get.clone()).await["Item"]["n"], json!({"N": "1"}));
+    clock.advance(Duration::from_secs(600));
+    ask(&server, "TransactWriteItems", count).await;
+    assert_eq!(ask(&server, "GetItem", get).await["Item"]["n"], json!({"N": "2"}));
+    let tables = ask(&server, "ListTables", json!({})).await;
+    assert_eq!(tables, json!({"TableNames": ["counts"]}));
 }
 
 #[tokio::test]
