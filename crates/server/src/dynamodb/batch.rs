@@ -163,7 +163,8 @@ pub(super) async fn write(app: &App, mut input: Input) -> Result<Json> {
     let mut all = Vec::new();
     for (name, writes) in tables {
         let known = app.known(name_of(&name)).await?;
-        let changes = writes.into_iter().map(|write| change(app, &known, write));
+        let tells_cost = input.has("ReturnConsumedCapacity");
+        let changes = writes.into_iter().map(|write| change(app, &known, write, tells_cost));
         let changes = changes.collect::<Result<Vec<_>>>()?;
         let keys: Vec<_> = changes.iter().map(|change| change.row_key.clone()).collect();
         check_apart(&keys)?;
@@ -209,7 +210,12 @@ fn action(mut input: Input) -> Result<(Option<Item>, Option<Item>)> {
     }
 }
 
-fn change(app: &App, known: &Arc<Known>, write: (Option<Item>, Option<Item>)) -> Result<Change> {
+fn change(
+    app: &App,
+    known: &Arc<Known>,
+    write: (Option<Item>, Option<Item>),
+    keeps_items: bool,
+) -> Result<Change> {
     let (row_key, key, action) = match write {
         (Some(item), _) => {
             // A batch tells of a wrong key in other words than a put.
@@ -225,5 +231,6 @@ fn change(app: &App, known: &Arc<Known>, write: (Option<Item>, Option<Item>)) ->
         }
     };
     let (known, now) = (known.clone(), app.database.now());
-    Ok(Change { known, row_key, key, action, condition: None, tells_item: false, now })
+    let (condition, tells_item) = (None, false);
+    Ok(Change { known, row_key, key, action, condition, tells_item, keeps_items, now })
 }

@@ -1,5 +1,6 @@
 //! One change of one item: decided by the database's writer, with the item as it is.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use stonecrop::{Durability, Error, Row, RowKey, Timestamp, Write};
@@ -33,10 +34,12 @@ pub(super) struct Change {
     pub(super) condition: Option<Condition>,
     /// Whether a failed condition tells the item.
     pub(super) tells_item: bool,
+    /// Whether the outcome is to have the items.
+    pub(super) keeps_items: bool,
     pub(super) now: Timestamp,
 }
 
-/// What became of a change.
+/// What became of a change; the items are there only if they were asked for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outcome {
     pub(super) old: Option<Item>,
@@ -49,18 +52,23 @@ pub(super) type Cell = Arc<Mutex<Outcome>>;
 
 impl Change {
     /// The attributes that it may write.
-    pub(super) fn names(&self) -> Vec<String> {
+    pub(super) fn names(&self) -> Vec<&str> {
         match &self.action {
-            Action::Put(item) | Action::Insert(item) => item.keys().cloned().collect(),
-            Action::Update(Some(update)) => {
-                update.attributes().into_iter().map(str::to_owned).collect()
-            }
+            Action::Put(item) | Action::Insert(item) => item.keys().map(String::as_str).collect(),
+            Action::Update(Some(update)) => update.attributes().into_iter().collect(),
             _ => Vec::new(),
         }
     }
 
+    /// Whether it must know the item that is there, and not only that there is one.
+    fn looks_at_old(&self) -> bool {
+        self.keeps_items
+            || self.condition.is_some()
+            || matches!(self.action, Action::Update(_) | Action::Check)
+    }
+
     /// The item after the change, or why there is none.
-    fn decide(&self, old: Option<&Item>) -> Result<Option<Item>> {
+    fn decide(&self, is_there: bool, old: Option<&Item>) -> Result<Option<Cow<'_, Item>>> {
         let empty = Item::new();
         if let Some(condition) = &self.condition
             && !condition.matches(old.unwrap_or(&empty))
@@ -72,42 +80,39 @@ impl Change {
             });
         }
         match &self.action {
-            Action::Insert(_) if old.is_some() => {
+            Action::Insert(_) if is_there => {
                 Err(Refusal::new("DuplicateItemException", "Duplicate primary key exists in table"))
             }
-            Action::Put(item) | Action::Insert(item) => Ok(Some(item.clone())),
+            Action::Put(item) | Action::Insert(item) => Ok(Some(Cow::Borrowed(item))),
             Action::Delete => Ok(None),
-            Action::Check => Ok(old.cloned()),
+            Action::Check => Ok(old.cloned().map(Cow::Owned)),
             Action::Update(update) => {
                 let base = old.unwrap_or(&self.key);
-                let Some(update) = update else { return Ok(Some(base.clone())) };
+                let Some(update) = update else { return Ok(Some(Cow::Owned(base.clone()))) };
                 let new = update.apply(base)?;
                 check_update_size(&new)?;
                 self.known.check_indexes(&new)?;
-                Ok(Some(new))
+                Ok(Some(Cow::Owned(new)))
             }
         }
     }
 
     fn write(&self, row: Option<&Row>, cell: &Cell) -> Result<Option<Write<'static>>> {
-        let old = row.and_then(|row| self.known.item(row, self.now));
-        let new = self.decide(old.as_ref());
-        let write = match &new {
-            Err(_) => None,
-            Ok(_) if matches!(self.action, Action::Check) => None,
-            Ok(None) => row.map(|_| Write::delete(self.row_key.clone())),
-            Ok(Some(new)) => self.known.write(&self.row_key, row, old.as_ref(), new),
-        };
-        let (new, refusal) = match new {
-            Ok(new) => (new, None),
-            Err(refusal) => (None, Some(refusal)),
-        };
+        let visible = row.filter(|row| !self.known.is_over(row, self.now));
+        let old = visible.filter(|_| self.looks_at_old()).map(|row| self.known.whole_item(row));
+        let decided = self.decide(visible.is_some(), old.as_ref());
         let mut outcome = cell.lock().unwrap_or_else(PoisonError::into_inner);
-        *outcome = Outcome { old, new, refusal: refusal.clone() };
-        match refusal {
-            None => Ok(write),
-            Some(refusal) => Err(refusal),
+        *outcome = Outcome::default();
+        let new = decided.inspect_err(|refusal| outcome.refusal = Some(refusal.clone()))?;
+        let write = match &new {
+            _ if matches!(self.action, Action::Check) => None,
+            None => row.map(|_| Write::delete(self.row_key.clone())),
+            Some(new) => self.known.write(&self.row_key, row, visible, new),
+        };
+        if self.keeps_items {
+            (outcome.old, outcome.new) = (old.clone(), new.map(Cow::into_owned));
         }
+        Ok(write)
     }
 
     /// The write for the database, which refuses by itself.
@@ -144,8 +149,8 @@ pub(super) fn outcome(cell: &Cell) -> Outcome {
 impl App {
     /// Does one change.
     pub(super) async fn change(&self, mut change: Change) -> Result<Outcome> {
-        let names = change.names();
-        change.known = self.known_with(change.known, names.iter()).await?;
+        let new = change.known.undeclared(change.names());
+        change.known = self.known_with(change.known, new).await?;
         let change = Arc::new(change);
         let cell = Cell::default();
         for _ in 0..TRIES {
@@ -162,8 +167,8 @@ impl App {
     /// Does the changes of one table together.
     pub(super) async fn change_all(&self, changes: Vec<Change>) -> Result<Vec<Outcome>> {
         let Some(first) = changes.first() else { return Ok(Vec::new()) };
-        let names: Vec<String> = changes.iter().flat_map(Change::names).collect();
-        let known = self.known_with(first.known.clone(), names.iter()).await?;
+        let new = first.known.undeclared(changes.iter().flat_map(Change::names));
+        let known = self.known_with(first.known.clone(), new).await?;
         let changes: Vec<_> = changes
             .into_iter()
             .map(|change| {

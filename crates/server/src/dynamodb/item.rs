@@ -1,6 +1,7 @@
 //! Items as rows, and back.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use stonecrop::{ColumnType, Row, RowKey, Timestamp, Value, Write};
@@ -48,12 +49,12 @@ impl Known {
         until < now && now - until < FIVE_YEARS
     }
 
-    /// The write that makes a row this item; none where it is it already.
+    /// The write that makes a row this item, or the item that is in it; none where it is it already.
     pub(super) fn write(
         &self,
         key: &RowKey<'static>,
         row: Option<&Row>,
-        old: Option<&Item>,
+        old: Option<&Row>,
         new: &Item,
     ) -> Option<Write<'static>> {
         let attributes = || new.iter().filter(|(name, _)| !self.is_key(name));
@@ -65,11 +66,15 @@ impl Known {
             };
             return Some(self.with_copies(self.set_all(write, attributes()), None, new));
         };
-        let changed = attributes().filter(|(name, value)| old.get(*name) != Some(value));
+        let stored: HashMap<&str, &Value> =
+            old.columns().map(|(name, cell)| (name, &cell.value)).collect();
+        let is_changed = |name: &str, value| stored.get(name) != Some(&value);
+        let changed = attributes().filter(|(name, value)| is_changed(name, value));
         let mut write = self.set_all(Write::put(key.clone()), changed);
-        let mut changes = attributes().any(|(name, value)| old.get(name) != Some(value));
-        for name in old.keys().filter(|name| !new.contains_key(*name) && !self.is_key(name)) {
-            write = write.remove(name.clone());
+        let mut changes = attributes().any(|(name, value)| is_changed(name, value));
+        let names = stored.keys().filter(|name| !is_copy(name) && !new.contains_key(**name));
+        for name in names {
+            write = write.remove((*name).to_owned());
             changes = true;
         }
         changes.then(|| self.with_copies(write, row, new))

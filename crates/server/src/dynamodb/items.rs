@@ -42,6 +42,12 @@ fn tells_item(input: &Input) -> bool {
     input.text("ReturnValuesOnConditionCheckFailure") == Some("ALL_OLD")
 }
 
+/// Whether the answer is made of the items.
+fn keeps_items(input: &Input) -> bool {
+    input.text("ReturnValues").is_some_and(|wish| wish != "NONE")
+        || input.has("ReturnConsumedCapacity")
+}
+
 /// The answer of a write: attributes if there are any, and what else was asked for.
 fn answer(
     input: &Input,
@@ -78,6 +84,7 @@ pub(super) async fn put(app: &App, mut input: Input) -> Result<Json> {
         action: Action::Put(item),
         condition,
         tells_item: tells_item(&input),
+        keeps_items: keeps_items(&input),
         now: app.database.now(),
     };
     let outcome = app.change(change).await?;
@@ -102,6 +109,7 @@ pub(super) async fn delete(app: &App, mut input: Input) -> Result<Json> {
         action: Action::Delete,
         condition,
         tells_item: tells_item(&input),
+        keeps_items: keeps_items(&input),
         now: app.database.now(),
     };
     let outcome = app.change(change).await?;
@@ -144,6 +152,7 @@ pub(super) async fn change(app: &App, mut input: Input) -> Result<Json> {
         action: Action::Update(update.clone()),
         condition,
         tells_item: tells_item(&input),
+        keeps_items: keeps_items(&input),
         now: app.database.now(),
     };
     let outcome = app.change(change).await?;

@@ -101,14 +101,14 @@ impl Known {
     }
 
     /// The attributes that are to be declared before they are written.
-    fn undeclared<'n>(&self, names: impl Iterator<Item = &'n String>) -> Vec<String> {
+    pub(super) fn undeclared<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
         if !self.is_own {
             return Vec::new();
         }
         let room = MOST_DECLARED.saturating_sub(self.declared.len());
-        let new: HashSet<&String> =
-            names.filter(|name| !self.declared.contains_key(*name) && !self.is_key(name)).collect();
-        new.into_iter().take(room).cloned().collect()
+        let is_new = |name: &&str| !self.declared.contains_key(*name) && !self.is_key(name);
+        let new: HashSet<&str> = names.into_iter().filter(is_new).collect();
+        new.into_iter().take(room).map(str::to_owned).collect()
     }
 }
 
@@ -126,9 +126,8 @@ impl App {
     pub(super) async fn known_with(
         &self,
         known: Arc<Known>,
-        names: impl Iterator<Item = &String>,
+        new: Vec<String>,
     ) -> Result<Arc<Known>> {
-        let new = known.undeclared(names);
         if new.is_empty() {
             return Ok(known);
         }
@@ -138,7 +137,7 @@ impl App {
             let name = known.table.name().to_owned();
             // Another request may have declared some of them meanwhile.
             let known = app.dynamodb.load(database, &name)?;
-            let new = known.undeclared(new.iter());
+            let new = known.undeclared(new.iter().map(String::as_str));
             match known.table.add_columns(FAMILY, new) {
                 // It was written as an undeclared one, and stays it.
                 Ok(()) | Err(Error::Column { .. }) => {}

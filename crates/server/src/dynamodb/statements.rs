@@ -121,7 +121,9 @@ async fn change(app: &App, statement: Statement) -> Result<(Change, Option<Retur
             (known.clone(), known.key_of(&key)?, key, Action::Check, Some(condition), None)
         }
     };
-    Ok((Change { known, row_key, key, action, condition, tells_item: false, now }, returning))
+    let (tells_item, keeps_items) = (false, returning.is_some());
+    let change = Change { known, row_key, key, action, condition, tells_item, keeps_items, now };
+    Ok((change, returning))
 }
 
 /// That the item is there.
@@ -296,8 +298,8 @@ pub(super) async fn transaction(app: &App, mut input: Input) -> Result<Json> {
     let mut changes = Vec::new();
     for statement in statements {
         let (change, _) = change(app, statement).await?;
-        let names = change.names();
-        let known = app.known_with(change.known.clone(), names.iter()).await?;
+        let new = change.known.undeclared(change.names());
+        let known = app.known_with(change.known.clone(), new).await?;
         changes.push(Change { known, ..change });
     }
     check_apart(&changes)?;

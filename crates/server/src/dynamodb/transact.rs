@@ -45,9 +45,10 @@ pub(super) async fn write(app: &App, mut input: Input) -> Result<Json> {
     check(&input)?;
     let actions = input.take_list("TransactItems");
     let token = input.text("ClientRequestToken").map(|text| Token::new(text, &actions));
+    let tells_cost = input.has("ReturnConsumedCapacity");
     let mut changes = Vec::new();
     for json in actions {
-        changes.push(change(app, Input::of(json)).await?);
+        changes.push(change(app, Input::of(json), tells_cost).await?);
     }
     check_apart(&changes)?;
     check_size(&changes)?;
@@ -61,7 +62,7 @@ pub(super) async fn write(app: &App, mut input: Input) -> Result<Json> {
     }
 }
 
-async fn change(app: &App, mut input: Input) -> Result<Change> {
+async fn change(app: &App, mut input: Input, keeps_items: bool) -> Result<Change> {
     const KINDS: [&str; 4] = ["ConditionCheck", "Put", "Update", "Delete"];
     let given: Vec<&str> = KINDS.into_iter().filter(|kind| input.has(kind)).collect();
     let [kind] = given.as_slice() else {
@@ -106,9 +107,10 @@ async fn change(app: &App, mut input: Input) -> Result<Change> {
     };
     let tells_item = action.text("ReturnValuesOnConditionCheckFailure") == Some("ALL_OLD");
     let now = app.database.now();
-    let change = Change { known, row_key, key, action: does, condition, tells_item, now };
-    let names = change.names();
-    let known = app.known_with(change.known.clone(), names.iter()).await?;
+    let change =
+        Change { known, row_key, key, action: does, condition, tells_item, keeps_items, now };
+    let new = change.known.undeclared(change.names());
+    let known = app.known_with(change.known.clone(), new).await?;
     Ok(Change { known, ..change })
 }
 
