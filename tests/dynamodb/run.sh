@@ -7,7 +7,8 @@ binary=$(realpath "$1")
 shift
 cd "$(dirname "$0")"
 folder=$(mktemp -d)
-"$binary" serve "$folder/data" --listen 127.0.0.1:0 >"$folder/out" 2>"$folder/err" &
+"$binary" serve "$folder/data" --listen 127.0.0.1:0 --cors-origin https://example.com \
+  >"$folder/out" 2>"$folder/err" &
 server=$!
 trap 'kill $server 2>/dev/null || true; wait $server 2>/dev/null || true; rm -rf "$folder"' EXIT
 address=
@@ -18,4 +19,4 @@ for _ in $(seq 100); do
   sleep 0.1
 done
 [ -n "$address" ] || { echo "the server did not start:"; cat "$folder/err"; exit 1; }
-STONECROP_URL=$address PYTHONDONTWRITEBYTECODE=1 "${PYTHON:-python3}" -m pytest "$@"
+STONECROP_URL=$address STONECROP_BIN=$binary PYTHONDONTWRITEBYTECODE=1 "${PYTHON:-python3}" -m pytest "$@"

@@ -228,7 +228,7 @@ def test_a_local_index_fetches_attributes_that_are_asked_for(orders):
 def test_a_global_index_has_only_what_it_projects(orders):
     """AWS: Query."""
     with refused(VALIDATION, "One or more parameter values were invalid: Select type "
-                             "is not supported for global secondary index keys-by-state because "
+                             "ALL_ATTRIBUTES is not supported for global secondary index keys-by-state because "
                              "its projection type is not ALL"):
         orders.query("#s = :s", {":s": "paid"}, {"#s": "state"}, IndexName="keys-by-state",
                      Select="ALL_ATTRIBUTES")

@@ -272,25 +272,42 @@ def test_a_small_request_that_unpacks_to_a_huge_one_is_refused(http, table):
     assert http.send("GetItem", get(table, "small")).status == 200
 
 
-# Browsers
+# Browsers: run.sh starts the server with --cors-origin https://example.com
 
-def test_any_origin_may_ask(http, table):
+def preflight(http, origin):
+    return http.send(None, b"", method="OPTIONS", headers={
+        "Origin": origin, "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "authorization,content-type,x-amz-date,x-amz-target",
+        "Authorization": None})
+
+
+def test_a_page_of_an_allowed_origin_may_ask(http, table):
     """AWS: DynamoDB low-level API."""
     answer = http.send("GetItem", get(table, "small"), headers={"Origin": "https://example.com"})
     assert answer.status == 200
     assert answer.headers["access-control-allow-origin"] in ("*", "https://example.com")
+    assert "x-amz-crc32" in answer.headers["access-control-expose-headers"].lower()
 
 
 def test_a_browser_may_ask_before_it_asks(http):
     """AWS: DynamoDB low-level API."""
-    answer = http.send(None, b"", method="OPTIONS", headers={
-        "Origin": "https://example.com", "Access-Control-Request-Method": "POST",
-        "Access-Control-Request-Headers": "content-type,x-amz-target", "Authorization": None})
+    answer = preflight(http, "https://example.com")
     assert answer.status in (200, 204)
     assert answer.headers["access-control-allow-origin"] in ("*", "https://example.com")
-    assert "x-amz-target" in answer.headers["access-control-allow-headers"].lower() or (
-        answer.headers["access-control-allow-headers"] == "*")
+    allowed = answer.headers["access-control-allow-headers"].lower().split(", ")
+    assert {"authorization", "content-type", "x-amz-date", "x-amz-target"} <= set(allowed)
     assert "POST" in answer.headers["access-control-allow-methods"]
+
+
+def test_a_page_of_another_origin_may_not_ask(http, table):
+    """AWS: DynamoDB low-level API. Ours is stricter: without credentials any page could ask."""
+    refused = http.send("GetItem", get(table, "small"), headers={"Origin": "https://evil.example"})
+    assert (refused.status, refused.type) == (400, "AccessDeniedException")
+    assert "--cors-origin https://evil.example" in refused.message
+    assert "access-control-allow-origin" not in refused.headers
+    refused = preflight(http, "https://evil.example")
+    assert refused.status == 403
+    assert "access-control-allow-origin" not in refused.headers
 
 
 # Signatures

@@ -192,9 +192,9 @@ BY_ITSELF = [
     ("DELETE a :ss DELETE b :ss", 'The "DELETE" section can only be used once in an update '
                                   'expression;'),
     ("ADD a :s", "Incorrect operand type for operator or function; operator: ADD, operand type: "
-                 "STRING"),
+                 "STRING, typeSet: ALLOWED_FOR_ADD_OPERAND"),
     ("DELETE a :n", "Incorrect operand type for operator or function; operator: DELETE, operand "
-                    "type: NUMBER"),
+                    "type: NUMBER, typeSet: ALLOWED_FOR_DELETE_OPERAND"),
     ("SET a = :absent", "An expression attribute value used in expression is not defined; "
                         "attribute value: :absent"),
     ("SET #absent = :n", "An expression attribute name used in the document path is not defined; "

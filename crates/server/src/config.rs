@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::access_keys::AccessKeys;
 use crate::auth::Tokens;
 
 /// How a server behaves.
@@ -15,13 +16,26 @@ use crate::auth::Tokens;
 pub struct Config {
     /// Where the database is; only told to those who ask.
     pub location: String,
-    /// Who may do what; without them everybody may do everything.
+    /// Who may do what; without these and access keys everybody may do everything.
     pub tokens: Option<Tokens>,
-    /// Whether to answer whatever name the client knows the server by. Otherwise, without tokens,
-    /// only addresses and `localhost` are: a page elsewhere can't reach it under a name of its own.
+    /// Whose signatures are accepted at DynamoDB's door, and there alone.
+    pub access_keys: Option<AccessKeys>,
+    /// Whether to answer whatever name the client knows the server by. Otherwise, without tokens
+    /// and access keys, only addresses and `localhost` are: a page elsewhere can't reach it under a
+    /// name of its own.
     pub any_host: bool,
+    /// The sites whose pages may ask at DynamoDB's door, as `http://example.com`, or `*` for all.
+    /// Without any, all may where a request needs a token or a signature, and otherwise none.
+    pub cors_origins: Vec<String>,
     /// How much is too much.
     pub limits: Limits,
+}
+
+impl Config {
+    /// Whether a request needs a token or a signature.
+    pub(crate) fn asks_who(&self) -> bool {
+        self.tokens.is_some() || self.access_keys.is_some()
+    }
 }
 
 /// How much is too much.

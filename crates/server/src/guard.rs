@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, HOST, ORIGIN};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -35,6 +35,7 @@ pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) 
     app.metrics.in_flight.inc();
     let is_dynamodb = route.as_ref().is_some_and(|route| route.as_str() == dynamodb::ROUTE);
     let is_page = is_dynamodb && matches!(method, "GET" | "HEAD");
+    let origin = request.headers().get(ORIGIN).filter(|_| is_dynamodb && !is_page).cloned();
     let mut response = match &route {
         Some(route) if !is_page && !OPEN.contains(&route.as_str()) => {
             guarded(&app, request, next).await
@@ -70,6 +71,9 @@ pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) 
         None => tracing::info!(id = id_text, method, route, status, micros),
     }
     response.headers_mut().insert(REQUEST_ID, id);
+    if let Some(origin) = origin {
+        dynamodb::cors::tell(&app, &origin, response.headers_mut());
+    }
     response
 }
 
@@ -124,24 +128,27 @@ async fn guarded(app: &App, mut request: Request, next: Next) -> Response {
 
 fn allowed(app: &App, request: &Request) -> Result<Scope> {
     let headers = request.headers();
-    check_site(app, request)?;
-    let Some(tokens) = &app.config.tokens else { return Ok(Scope::Admin) };
-    let token = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let token = token.and_then(|value| {
-        let (kind, token) = value.split_once(' ')?;
-        kind.eq_ignore_ascii_case("bearer").then(|| token.trim())
-    });
-    let Some(token) = token else {
+    let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
+    check_site(app, request, route)?;
+    if !app.config.asks_who() {
+        return Ok(Scope::Admin);
+    }
+    if route == dynamodb::ROUTE {
+        // It finds out itself: a signature is also one of the body.
+        return Ok(Scope::Read);
+    }
+    let Some(tokens) = &app.config.tokens else {
+        let problem = "this server has access keys, which are for DynamoDB's protocol, and no \
+                       tokens: --token-file gives it some";
+        return Err(Problem::new(UNAUTHENTICATED, problem));
+    };
+    let Some(token) = bearer(headers) else {
         return Err(Problem::new(UNAUTHENTICATED, "this server asks for a token"));
     };
     let Some(scope) = tokens.scope_of(token) else {
         return Err(Problem::new(UNAUTHENTICATED, "the token is not known"));
     };
-    let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
-    let needed = match route {
-        dynamodb::ROUTE => dynamodb::needed_scope(headers),
-        _ => v1::needed_scope(request.method(), route),
-    };
+    let needed = v1::needed_scope(request.method(), route);
     if scope < needed {
         let problem = format!("the token allows to {scope}, and this needs {needed}");
         return Err(Problem::new(FORBIDDEN_SCOPE, problem));
@@ -149,17 +156,36 @@ fn allowed(app: &App, request: &Request) -> Result<Scope> {
     Ok(scope)
 }
 
+/// The token that a request has.
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (kind, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    kind.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// The name that the client knows the server by.
+pub(crate) fn host<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> &'a str {
+    // HTTP/2 has it in the address.
+    let authority = uri.authority().map(|authority| authority.as_str());
+    let host = headers.get(HOST).and_then(|value| value.to_str().ok());
+    host.or(authority).unwrap_or_default()
+}
+
 /// Refuses what a page of another site makes a browser send.
-fn check_site(app: &App, request: &Request) -> Result<()> {
+fn check_site(app: &App, request: &Request, route: &str) -> Result<()> {
     let headers = request.headers();
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-    // HTTP/2 has it in the address.
-    let authority = request.uri().authority().map(|authority| authority.as_str());
-    let host = text(HOST).or(authority).unwrap_or_default();
-    if app.config.tokens.is_none() && !app.config.any_host && !is_local_name(host) {
+    let host = host(headers, request.uri());
+    if !app.config.asks_who() && !app.config.any_host && !is_local_name(host) {
         return Err(Problem::new(WRONG_HOST, format!("{host:?} is none of the server's names")));
     }
-    if matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS) {
+    let is_dynamodb = route == dynamodb::ROUTE;
+    let only_looks = matches!(*request.method(), Method::GET | Method::HEAD)
+        || *request.method() == Method::OPTIONS && !is_dynamodb;
+    if only_looks {
+        return Ok(());
+    }
+    if is_dynamodb && headers.get(ORIGIN).is_some_and(|origin| dynamodb::cors::may_ask(app, origin))
+    {
         return Ok(());
     }
     let fetch_site = text(HeaderName::from_static("sec-fetch-site"));
@@ -168,7 +194,15 @@ fn check_site(app: &App, request: &Request) -> Result<()> {
         origin != host
     });
     if is_elsewhere || matches!(fetch_site, Some("cross-site" | "same-site")) {
-        return Err(Problem::new(CROSS_SITE, "a page of another site sent this"));
+        return Err(Problem::new(
+            CROSS_SITE,
+            match (is_dynamodb, text(ORIGIN)) {
+                (true, Some(origin)) => format!(
+                    "a page of {origin} sent this: --cors-origin {origin} lets the pages of that site ask"
+                ),
+                _ => "a page of another site sent this".to_owned(),
+            },
+        ));
     }
     Ok(())
 }

@@ -19,6 +19,7 @@
 
 #![forbid(unsafe_code)]
 
+mod access_keys;
 pub mod api;
 mod app;
 mod auth;
@@ -47,6 +48,7 @@ use tower_http::compression::predicate::{DefaultPredicate, Predicate};
 use crate::app::App;
 use crate::problem::{CLOSED, INTERNAL, NO_METHOD, Problem, Result};
 
+pub use access_keys::AccessKeys;
 pub use auth::{Scope, Tokens};
 pub use config::{Config, Limits};
 pub use problem::ProblemDocument;
@@ -88,7 +90,10 @@ impl Server {
         let document = serde_json::to_string(&document).unwrap_or_default();
         let document = move || async move { ([(CONTENT_TYPE, "application/json")], document) };
         routes
-            .route(dynamodb::ROUTE, get(page::serve).post(dynamodb::answer))
+            .route(
+                dynamodb::ROUTE,
+                get(page::serve).post(dynamodb::answer).options(dynamodb::cors::preflight),
+            )
             .route("/metrics", get(metrics))
             .route("/v1/openapi.json", get(document))
             .route("/health/live", get(|| async { "alive\n" }))

@@ -48,9 +48,9 @@ pub enum ServeError {
         /// What is wrong.
         problem: String,
     },
-    /// An address without tokens that others can reach.
+    /// An address without tokens or access keys that others can reach.
     #[error(
-        "{address} can be reached by others: give a token file, or say that no tokens are wanted"
+        "{address} can be reached by others: give tokens or access keys, or say that none are wanted"
     )]
     Exposed {
         /// The address.
@@ -99,8 +99,8 @@ impl std::fmt::Debug for Tls {
 }
 
 impl Server {
-    /// Whether it may listen there: others can reach the address only with tokens, or if everybody
-    /// may come.
+    /// Whether it may listen there: others can reach the address only with tokens or access keys, or
+    /// if everybody may come.
     ///
     /// ```
     /// # use stonecrop::Database;
@@ -111,7 +111,7 @@ impl Server {
     /// ```
     pub fn check_address(&self, address: SocketAddr) -> Result<(), ServeError> {
         let config = &self.app().config;
-        match address.ip().is_loopback() || config.tokens.is_some() || config.any_host {
+        match address.ip().is_loopback() || config.asks_who() || config.any_host {
             true => Ok(()),
             false => Err(ServeError::Exposed { address }),
         }
@@ -119,8 +119,8 @@ impl Server {
 
     /// Answers those who connect, until `stop`; then finishes what was begun.
     ///
-    /// An address that others can reach is refused without tokens, unless [`crate::Config::any_host`]
-    /// says that everybody may come.
+    /// An address that others can reach is refused without tokens or access keys, unless
+    /// [`crate::Config::any_host`] says that everybody may come.
     ///
     /// ```no_run
     /// # use stonecrop::Database;

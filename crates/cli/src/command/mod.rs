@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod access_key;
 mod bench;
 mod check;
 mod compact;
@@ -73,6 +74,7 @@ pub(crate) enum Command {
     Compact(compact::Arguments),
     Stats(stats::Arguments),
     Token(token::Arguments),
+    AccessKey(access_key::Arguments),
     Bench(bench::Arguments),
     /// Encodes, decodes and explains keys
     #[command(subcommand)]
@@ -96,6 +98,7 @@ pub(crate) fn run(command: &Command, session: &mut Session) -> Result<()> {
         Command::Stats(arguments) => stats::run(arguments, session),
         Command::Bench(arguments) => bench::run(arguments, session),
         Command::Token(arguments) => token::run(arguments, session),
+        Command::AccessKey(arguments) => access_key::run(arguments, session),
         Command::Serve(arguments) => serve::run(arguments, session),
         Command::Demo(arguments) => demo::run(arguments, session),
         Command::Key(command) => key::run(command, session),

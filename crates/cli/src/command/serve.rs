@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use stonecrop::{Database, Durability, Options};
-use stonecrop_server::{Config, Server, Tls, Tokens};
+use stonecrop_server::{AccessKeys, Config, Server, Tls, Tokens};
 use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
 
@@ -20,10 +20,15 @@ const HELP: &str = concat!(
   stonecrop serve
   stonecrop serve ./data --listen 127.0.0.1:9000
   stonecrop serve ./data --listen 0.0.0.0:8321 --token-file tokens
+  stonecrop serve ./data --listen 0.0.0.0:8321 --access-key-file access-keys
   stonecrop serve memory: --log json
 
 A token file has a token a line: its scope (read, write or admin), its SHA-256 in hex, and whose it
-is. \"stonecrop token write importer --file tokens\" makes a token and adds its line."
+is. \"stonecrop token write importer --file tokens\" makes a token and adds its line.
+
+An access key file is for AWS's clients, and has a key a line: its scope, its id, its secret, and
+whose it is. \"stonecrop access-key write importer --file access-keys\" makes one. Nobody else may
+read the file."
 );
 
 /// Answers HTTP: the JSON API, the grid, metrics
@@ -52,9 +57,17 @@ pub(super) struct Listening {
     /// The tokens that clients need
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
+    /// The access keys that AWS's clients sign with
+    #[arg(long, value_name = "FILE")]
+    access_key_file: Option<PathBuf>,
     /// Let everybody do everything, on whatever address
-    #[arg(long, conflicts_with = "token_file")]
+    #[arg(long, conflicts_with_all = ["token_file", "access_key_file"])]
     insecure_no_auth: bool,
+    /// A site whose pages may speak DynamoDB's protocol, as "http://example.com", or "*" for all;
+    /// can be given several times. Without it, all may where there are tokens or access keys, and
+    /// otherwise none
+    #[arg(long, value_name = "ORIGIN", value_parser = origin)]
+    cors_origin: Vec<String>,
     /// The certificates for TLS, in PEM
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_certificate: Option<PathBuf>,
@@ -108,6 +121,7 @@ pub(super) fn listen(
     start_log(listening.log);
     allow_many_files();
     let tokens = listening.token_file.as_deref().map(Tokens::read).transpose();
+    let access_keys = listening.access_key_file.as_deref().map(AccessKeys::read).transpose();
     let tls = match (&listening.tls_certificate, &listening.tls_key) {
         (Some(certificate), Some(key)) => Some(Tls::read(certificate, key)),
         _ => None,
@@ -116,7 +130,9 @@ pub(super) fn listen(
     let mut config = Config {
         location: location.to_owned(),
         tokens: tokens.map_err(Error::Serve)?,
+        access_keys: access_keys.map_err(Error::Serve)?,
         any_host: listening.insecure_no_auth,
+        cors_origins: listening.cors_origin.clone(),
         ..Config::default()
     };
     config.limits.request_time = Duration::from_secs(listening.timeout.max(1));
@@ -124,14 +140,21 @@ pub(super) fn listen(
     if listening.insecure_no_auth {
         session.note("warning: no tokens: whoever reaches this address may read and change all");
     }
+    if config.tokens.is_none() && config.access_keys.is_none() {
+        session.note("no access keys: DynamoDB's clients may sign with any credentials");
+        if !config.cors_origins.is_empty() {
+            let sites = config.cors_origins.join(", ");
+            session.note(&format!("warning: pages of {sites} may read and change all"));
+        }
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Error::Serve(error.to_string()))?;
     let server = Server::new(database.clone(), config);
     server.check_address(listening.listen).map_err(|_| {
         let address = listening.listen;
         Error::Serve(format!(
-            "{address} can be reached by others: give --token-file, or --insecure-no-auth if \
-             everybody may do everything"
+            "{address} can be reached by others: give --token-file or --access-key-file, or \
+             --insecure-no-auth if everybody may do everything"
         ))
     })?;
     let scheme = if tls.is_some() { "https" } else { "http" };
@@ -149,6 +172,22 @@ pub(super) fn listen(
     })?;
     session.note("stopped; what was accepted is finished");
     database.close().map_err(Error::Database)
+}
+
+/// A site as browsers name it.
+fn origin(text: &str) -> Result<String, String> {
+    let is_site = text.split_once("://").is_some_and(|(scheme, host)| {
+        let is_plain = |byte: u8| byte.is_ascii_graphic() && !byte.is_ascii_uppercase();
+        matches!(scheme, "http" | "https" | "chrome-extension" | "moz-extension")
+            && !host.is_empty()
+            && host.bytes().all(|byte| is_plain(byte) && !b"/?#@*,".contains(&byte))
+    });
+    match is_site || text == "*" {
+        true => Ok(text.to_owned()),
+        false => Err("a site is like http://example.com or https://example.com:8080, in small \
+                      letters and without a path; * is all sites"
+            .to_owned()),
+    }
 }
 
 /// What tells the server to stop: the first of Ctrl-C and, on Unix, SIGTERM.

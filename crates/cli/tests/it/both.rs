@@ -76,3 +76,30 @@ fn a_token_can_come_from_an_option_the_environment_or_a_file() {
     let errors = world.run(&create).bad(5);
     assert!(errors.contains("the token allows to read"), "{errors}");
 }
+
+#[test]
+fn an_access_key_is_told_to_the_shell_and_kept_in_a_file_for_its_owner_alone() {
+    let world = World::folder();
+    let made = world.good(&["access-key", "write", "importer", "--file", "access-keys"]);
+    let [id, secret] = ["export AWS_ACCESS_KEY_ID=", "export AWS_SECRET_ACCESS_KEY="]
+        .map(|start| made.lines().find_map(|line| line.strip_prefix(start)).unwrap());
+    assert_eq!(world.read("access-keys"), format!("write {id} {secret} importer\n"));
+
+    #[cfg(unix)]
+    {
+        let for_all = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+        std::fs::set_permissions(world.path("access-keys"), for_all).unwrap();
+        let serve = ["serve", "memory:", "--access-key-file", "access-keys"];
+        let errors = world.run(&serve).bad(5);
+        assert!(errors.contains("chmod 600") && !errors.contains(secret), "{errors}");
+        world.run(&["access-key", "read", "--file", "access-keys"]).bad(1);
+    }
+}
+
+#[test]
+fn a_site_that_is_none_is_refused() {
+    for site in ["example.com", "http://example.com/", "http://Example.com", "null", "http://*"] {
+        let errors = crate::run(&["serve", "memory:", "--cors-origin", site]).bad(2);
+        assert!(errors.contains("a site is like http://example.com"), "{errors}");
+    }
+}

@@ -56,7 +56,7 @@ fn every_level_has_help_with_examples() {
     let levels = "; key; key encode; key decode; key explain; table; table list; table show; \
                   table create; table alter; table drop; table truncate; get; put; delete; query; \
                   import; export; index; index list; index create; index wait; index drop; check; \
-                  compact; stats; bench; completions; man";
+                  compact; stats; bench; serve; token; access-key; completions; man";
     for level in levels.split(';') {
         let level: Vec<&str> = level.split_whitespace().collect();
         for flag in ["-h", "--help"] {

@@ -1,6 +1,7 @@
 //! DynamoDB's door: its JSON protocol at `POST /`, on the same tables as everything else.
 //!
-//! - [`wire`], [`refusal`], [`credentials`]: bytes, errors and headers.
+//! - [`wire`], [`refusal`], [`cors`]: bytes, errors and headers.
+//! - [`credentials`], [`signature`]: who asks.
 //! - [`shapes`], [`faults`], [`input`]: what a request is made of, and the rules for each of it.
 //! - [`known`], [`about`], [`declare`], [`keys`], [`item`]: tables, keys and items as rows.
 //! - [`change`], [`found`], [`capacity`]: writing, reading, and what it would cost.
@@ -10,6 +11,7 @@ mod about;
 mod batch;
 mod capacity;
 mod change;
+pub(crate) mod cors;
 mod create;
 mod credentials;
 mod declare;
@@ -26,6 +28,7 @@ mod projected;
 mod refusal;
 mod search;
 mod shapes;
+mod signature;
 mod statements;
 mod tags;
 mod time_to_live;
@@ -37,7 +40,6 @@ mod wire;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
-use axum::http::header::HOST;
 use axum::http::request::Parts;
 use axum::response::Response;
 use serde_json::Value as Json;
@@ -45,7 +47,9 @@ use stonecrop_dynamodb::value::read_json;
 
 use crate::app::App;
 use crate::auth::Scope;
+use crate::guard::host;
 use crate::problem::Problem;
+use credentials::Caller;
 use input::Input;
 use refusal::{Refusal, Result};
 use wire::Answer;
@@ -95,12 +99,6 @@ fn operation(headers: &HeaderMap) -> Option<(&'static str, Scope)> {
     OPERATIONS.into_iter().find(|(known, _)| *known == name)
 }
 
-/// What the scope of a request's token must be.
-pub(crate) fn needed_scope(headers: &HeaderMap) -> Scope {
-    // What is no operation is refused for that.
-    operation(headers).map_or(Scope::Read, |(_, scope)| scope)
-}
-
 /// A problem in the words of this door.
 pub(crate) fn of_problem(problem: &Problem) -> Response {
     let refusal = Refusal::from(problem);
@@ -123,12 +121,16 @@ pub(crate) async fn answer(State(app): State<App>, request: Request) -> Response
 }
 
 async fn respond(app: &App, parts: &Parts, body: Body) -> Result<Answer> {
-    let body = wire::read(app, &parts.headers, body).await?;
+    // Before the body: those who are not known can't make us wait for it.
+    let caller = Caller::of(app, parts)?;
+    let packed = crate::body::read(app, body).await?;
+    let scope = caller.verify(parts, &packed)?;
+    let body = wire::unpack(app, &parts.headers, packed)?;
     let Json::Object(fields) = read_json(&body)? else {
         return Err(Refusal::serialization("Unexpected value type in payload"));
     };
-    let (operation, _) = operation(&parts.headers).ok_or_else(Refusal::unknown_operation)?;
-    credentials::check(app, parts)?;
+    let (operation, needed) = operation(&parts.headers).ok_or_else(Refusal::unknown_operation)?;
+    credentials::check(app, parts, scope, needed)?;
     shapes::check(operation, &fields)?;
     let input = Input::new(fields);
     let told = match operation {
@@ -139,10 +141,7 @@ async fn respond(app: &App, parts: &Parts, body: Body) -> Result<Answer> {
         "DeleteItem" => items::delete(app, input).await,
         "DeleteTable" => create::delete(app, input).await,
         "DescribeContinuousBackups" => describe::backups(app, input).await,
-        "DescribeEndpoints" => {
-            let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
-            Ok(describe::endpoints(host.unwrap_or("localhost")))
-        }
+        "DescribeEndpoints" => Ok(describe::endpoints(host(&parts.headers, &parts.uri))),
         "DescribeLimits" => Ok(describe::limits()),
         "DescribeTable" => describe::describe(app, input).await,
         "DescribeTimeToLive" => time_to_live::describe(app, input).await,

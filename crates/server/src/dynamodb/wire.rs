@@ -51,9 +51,8 @@ pub(super) fn content_type(headers: &HeaderMap) -> Option<&'static str> {
         .find(|known| given.eq_ignore_ascii_case(known))
 }
 
-/// The whole body, unpacked.
-pub(super) async fn read(app: &App, headers: &HeaderMap, body: Body) -> Result<Bytes> {
-    let packed = crate::body::read(app, body).await?;
+/// The body, unpacked.
+pub(super) fn unpack(app: &App, headers: &HeaderMap, packed: Bytes) -> Result<Bytes> {
     let encoding = headers.get(CONTENT_ENCODING).and_then(|value| value.to_str().ok());
     match encoding.map(str::trim) {
         None | Some("" | "identity") => Ok(packed),

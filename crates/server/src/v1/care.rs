@@ -69,6 +69,6 @@ pub(super) async fn whoami(
     State(app): State<App>,
     Extension(scope): Extension<Scope>,
 ) -> Result<Answer<WhoAmI>> {
-    let authentication = app.config.tokens.is_some();
+    let authentication = app.config.asks_who();
     Ok(Answer(WhoAmI { scope, authentication, now: Time(app.database.now()) }))
 }

@@ -9,6 +9,7 @@
 )]
 
 mod access;
+mod cors;
 mod dynamodb;
 mod harness;
 mod hostile;
@@ -17,5 +18,6 @@ mod problems;
 mod protocols;
 mod queries;
 mod rows;
+mod signed;
 mod stopping;
 mod tables;
