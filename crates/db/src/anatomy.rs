@@ -9,6 +9,7 @@ use crate::catalog::{Place, TableState, loose_prefix};
 use crate::clock::Timestamp;
 use crate::entry::Header;
 use crate::error::Result;
+use crate::index::backfill::entry_of;
 use crate::record::{LOOSE, PLACE, entry_key};
 use crate::schema::Placement;
 
@@ -286,10 +287,7 @@ fn index_entries(
 ) -> Result<Vec<StoredIndexEntry>> {
     let mut found = Vec::new();
     for index in &table.indexes {
-        let keys = index.parts.iter().map(|part| part.key(table, &place.bytes));
-        let parts = keys.map(|key| source.get(place.shard, &key));
-        let parts = parts.collect::<std::result::Result<Vec<_>, _>>()?;
-        let Some((key, _)) = index.entry(table, &place.bytes, &parts, now)? else { continue };
+        let Some((key, _)) = entry_of(source, table, index, place, now)?.entry() else { continue };
         // While it is being built it need not be there yet.
         if source.get(place.shard, &key)?.is_none() {
             continue;

@@ -749,7 +749,8 @@ impl Table {
         Ok(self.state()?.index_by_name(name)?.status.progress())
     }
 
-    /// Waits until an index is complete; an error if it can't be.
+    /// Waits until an index is complete, or as complete as it can be with values of other types in
+    /// its columns; an error if it can't be.
     ///
     /// ```
     /// # use stonecrop::{Database, Index, TableSchema};
@@ -762,7 +763,7 @@ impl Table {
         loop {
             let status = self.state()?.index_by_name(name)?.status.clone();
             match status.wait() {
-                IndexProgress::Complete => return Ok(()),
+                IndexProgress::Complete | IndexProgress::Partial { .. } => return Ok(()),
                 IndexProgress::Failed { problem } => {
                     return Err(Error::Index { index: name.to_owned(), problem });
                 }

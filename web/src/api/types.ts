@@ -52,7 +52,7 @@ export interface Index {
   columns: string;
   unique: boolean;
   covering: string[];
-  progress?: "Complete" | { Building: { rows: number } } | { Failed: { problem: string } };
+  progress?: "Complete" | { Partial: { left_out: number } } | { Building: { rows: number } } | { Failed: { problem: string } };
 }
 
 export interface Table {

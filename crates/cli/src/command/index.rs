@@ -149,7 +149,7 @@ fn wait(table: &str, name: &str, client: &Client) -> Result<Index> {
     loop {
         let index: Index = client.get(&index_path(table, name))?;
         match index.progress.clone().unwrap_or_default() {
-            IndexProgress::Complete => {
+            IndexProgress::Complete | IndexProgress::Partial { .. } => {
                 spinner.finish_and_clear();
                 return Ok(index);
             }

@@ -8,14 +8,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use stonecrop_keys::KeyRange as FieldRange;
 use stonecrop_store::{Direction, Durability, KeyRange, Store};
 
 use crate::catalog::{CATALOG_SHARD, Place, Slot, TableState};
 use crate::clock::{Clock, Timestamp};
 use crate::error::{Error, Result};
-use crate::index::{self, Backfill, IndexEntry, IndexState, IndexStatus};
+use crate::index::{self, Backfill, Found, IndexState, IndexStatus, Reading};
+use crate::read::Moment;
 use crate::record::{LOOSE, PLACE, backfill_key, family_prefix};
 use crate::retention::droppable_by;
+use crate::walk::{View, Walk, families_for};
 use crate::writer::{Pending, Writer, is_taken};
 
 /// How many rows are looked at while others wait.
@@ -84,10 +87,11 @@ impl Builder {
                 return Ok(true);
             }
             let mut pending = Pending::new(&*self.store, group.len() + 1);
-            let mut problem = None;
+            let (mut problem, mut left_out) = (None, from.left_out);
             for place in &group {
                 match self.add_row(table, index, place, &mut pending) {
-                    Ok(()) => {}
+                    Ok(true) => {}
+                    Ok(false) => left_out += 1,
                     Err(error @ (Error::Store(_) | Error::Closed)) => return Err(error),
                     Err(error) => {
                         problem = Some(describe(table, index, place, &error));
@@ -97,9 +101,13 @@ impl Builder {
             }
             let rows = from.rows + group.len() as u64;
             let (left, status) = match (problem, next) {
-                (None, None) => (false, None),
+                (None, None) if left_out == 0 => (false, None),
+                (None, None) => (
+                    false,
+                    Some(Backfill { complete: true, rows, left_out, ..Backfill::default() }),
+                ),
                 (None, Some((shard, after))) => {
-                    (true, Some(Backfill { shard, after, rows, problem: None }))
+                    (true, Some(Backfill { shard, after, rows, left_out, ..Backfill::default() }))
                 }
                 (problem, _) => (false, Some(Backfill { problem, ..from })),
             };
@@ -124,7 +132,10 @@ impl Builder {
         from: &Backfill,
     ) -> Result<(Vec<Place>, Option<(u8, Vec<u8>)>)> {
         // A row has no entry without its first column.
-        let Some(part) = index.parts.first() else { return Ok((Vec::new(), None)) };
+        let part = match index.parts.first() {
+            Some(part) if !index.is_of_keys() => part,
+            _ => return self.find_any_rows(table, from),
+        };
         let prefix = family_prefix(table.id, part.family);
         let mut group = Vec::new();
         let mut passed = 0;
@@ -153,24 +164,61 @@ impl Builder {
         Ok((group, None))
     }
 
+    /// The same of an index that has every row.
+    #[expect(clippy::type_complexity, reason = "it is told apart at once")]
+    fn find_any_rows(
+        &self,
+        table: &TableState,
+        from: &Backfill,
+    ) -> Result<(Vec<Place>, Option<(u8, Vec<u8>)>)> {
+        // What is gone is back if the clock goes back, until it may be dropped.
+        let moment = Moment::now(droppable_by(self.clock.now()));
+        let view = View { table, source: &*self.store, moment };
+        let stretches = table.shards().filter(|shard| *shard >= from.shard).map(|shard| {
+            // No row's place begins with that of another.
+            let after = (shard == from.shard && !from.after.is_empty())
+                .then(|| FieldRange::prefix(from.after.clone()).end.unwrap_or_default());
+            (shard, FieldRange { start: after.unwrap_or_default(), end: None })
+        });
+        let families = families_for(table, None);
+        let mut walk = Walk::new(families, stretches.collect(), Direction::Forward);
+        let check = || match self.closing.load(Ordering::Acquire) {
+            true => Err(Error::Closed),
+            false => Ok(()),
+        };
+        let mut group: Vec<Place> = Vec::new();
+        while let Some(place) = walk.next(view, None, None, check)? {
+            group.push(place);
+            if group.len() == GROUP_ROWS {
+                let last = group.last().map(|last| (last.shard, last.bytes.to_vec()));
+                return Ok((group, last));
+            }
+        }
+        Ok((group, None))
+    }
+
+    /// Adds a row, if it has all the columns; tells whether their values fit.
     fn add_row(
         &self,
         table: &TableState,
         index: &IndexState,
         place: &Place,
         pending: &mut Pending<'_>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let now = self.clock.now();
         // What is gone is back if the clock goes back, until it may be dropped.
-        let entry = entry_of(&*self.store, table, index, place, droppable_by(now))?;
-        let Some((key, value)) = entry else { return Ok(()) };
+        let (key, value) = match entry_of(&*self.store, table, index, place, droppable_by(now))? {
+            Found::Entry(entry) => entry,
+            Found::Nothing => return Ok(true),
+            Found::Misfit(_) => return Ok(false),
+        };
         let stands = index::gone_at(&value).is_some_and(|at| now < at);
         if index.unique && stands && is_taken(pending, table, index, &key, place.bytes.len(), now)?
         {
             return Err(Error::NotUnique { index: index.name.clone(), write: 0 });
         }
         pending.put(place.shard, key, value);
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -191,17 +239,15 @@ fn describe(table: &TableState, index: &IndexState, place: &Place, error: &Error
     }
 }
 
-/// The entry that a row should have, by what is stored of it; what was gone by a time counts as
-/// not there.
+/// What an index makes of a row, by what is stored of it; what was gone by a time counts as not
+/// there.
 pub(crate) fn entry_of(
     store: &dyn stonecrop_store::Read,
     table: &TableState,
     index: &IndexState,
     place: &Place,
     gone_by: Timestamp,
-) -> Result<Option<IndexEntry>> {
-    let parts =
-        index.parts.iter().map(|part| store.get(place.shard, &part.key(table, &place.bytes)));
-    let parts = parts.collect::<stonecrop_store::Result<Vec<_>>>()?;
-    index.entry(table, &place.bytes, &parts, gone_by)
+) -> Result<Found> {
+    let reading = Reading::new(store, table, index, place)?;
+    index.entry(table, &place.bytes, &reading, gone_by)
 }

@@ -12,7 +12,7 @@ use crate::database::Inner;
 use crate::entry::{Columns, Header};
 use crate::error::{Error, Result};
 use crate::index::backfill::entry_of;
-use crate::index::{self, IndexState};
+use crate::index::{self, Found, IndexState, entries_of};
 use crate::record::{LOOSE, PLACE, Record, record};
 use crate::value::encode::{self, Problem};
 
@@ -183,7 +183,7 @@ impl Checker<'_> {
     }
 
     /// That a row has the entries in indexes that it should have. Asked for once a row: for the
-    /// part with an index's first column.
+    /// part with an index's first column, or the first of all where it is over the key alone.
     fn check_entries_of(
         &mut self,
         shard: u8,
@@ -195,13 +195,25 @@ impl Checker<'_> {
         let name = key.get(PLACE + place.len()..).unwrap_or_default();
         let ready = |index: &&IndexState| self.ready.contains(&(table.id, index.id));
         for index in table.indexes.iter().filter(ready) {
-            let first = index.parts.first();
-            if !first.is_some_and(|part| part.family == family && part.name.as_bytes() == name) {
+            let row = Place { shard, bytes: place.clone() };
+            let is_first = match index.is_of_keys() {
+                true => {
+                    entries_of(self.source, table, &row)?.first().is_some_and(|(k, _)| k == key)
+                }
+                false => index
+                    .parts
+                    .first()
+                    .is_some_and(|part| part.family == family && part.name.as_bytes() == name),
+            };
+            if !is_first {
                 continue;
             }
-            let row = Place { shard, bytes: place.clone() };
-            let expected = match entry_of(self.source, table, index, &row, self.now) {
-                Ok(expected) => expected,
+            let found = match entry_of(self.source, table, index, &row, self.now) {
+                Ok(Found::Misfit(error)) if !index.status.is_partial() => Err(error),
+                found => found,
+            };
+            let expected = match found {
+                Ok(found) => found.entry(),
                 Err(error @ (Error::Store(_) | Error::Closed)) => return Err(error),
                 Err(error) => {
                     self.problem(table, Some(index), error.to_string(), key, false);
@@ -238,7 +250,7 @@ impl Checker<'_> {
                 let row = Place { shard, bytes: key.slice(start..) };
                 match entry_of(self.source, table, index, &row, self.now) {
                     // One that differs in its value alone is found from the side of the row.
-                    Ok(Some((expected, _))) if expected == key => return Ok(()),
+                    Ok(Found::Entry((expected, _))) if expected == key => return Ok(()),
                     Ok(_) => "an entry that no row should have",
                     Err(error @ (Error::Store(_) | Error::Closed)) => return Err(error),
                     // The row is damaged, which was found there.

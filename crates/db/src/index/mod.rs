@@ -2,6 +2,8 @@
 //!
 //! A row is in an index if it has every column that the index is over; null counts as a value. So
 //! whether it is in it depends on these columns alone, and an entry is gone with the first of them.
+//! Fields of the key are there as long as the row is: an index over them alone has every row, and an
+//! entry is gone with the last of what the row holds.
 
 pub(crate) mod backfill;
 pub(crate) mod check;
@@ -13,9 +15,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
-use stonecrop_keys::{ErrorKind, MAX_KEY_BYTES, Nulls, Schema, TimeUnit, Type, Value as KeyValue};
+use stonecrop_keys::{
+    ErrorKind, Field, MAX_KEY_BYTES, Nulls, Schema, TimeUnit, Type, Value as KeyValue,
+};
+use stonecrop_store::{Direction, Read};
 
-use crate::catalog::TableState;
+use crate::catalog::{Place, TableState, loose_prefix};
 use crate::clock::Timestamp;
 use crate::entry::{Columns, HEADER_BYTES, Header, push_column};
 use crate::error::{Error, Result};
@@ -30,11 +35,16 @@ pub(crate) use status::{Backfill, IndexStatus};
 /// key are the place of the row, so that these are found without decoding the values before.
 const HEAD: usize = 8 + 2;
 
-/// A second order of a table's rows: by one or more columns, and among equals by the key.
+/// A second order of a table's rows: by one or more columns or fields of the key, and among equals by
+/// the key.
 ///
 /// The columns are in the notation of [`stonecrop_keys::Schema`], with one of the types `bool`,
-/// `i64`, `f64`, `decimal`, `string`, `bytes`, `timestamp(us)`, `date` and `uuid`. A row without one
-/// of the columns has no entry; neither has one with a null, unless the column says where nulls go.
+/// `i64`, `f64`, `decimal`, `string`, `bytes`, `timestamp(us)`, `date` and `uuid`; a field of the key
+/// has the type that it has there. A row without one of the columns has no entry; neither has one
+/// with a null, unless the column says where nulls go.
+///
+/// A write of a value of another type is refused. A row that had one before the index was made is
+/// left out of it, and then only queries that name the index use it ([`IndexProgress::Partial`]).
 ///
 /// ```
 /// use stonecrop::{Condition, Database, Family, Index, Query, TableSchema, Write};
@@ -64,7 +74,7 @@ pub struct Index {
 }
 
 impl Index {
-    /// An index over columns.
+    /// An index over columns and fields of the key, in any mix and order.
     ///
     /// ```
     /// use stonecrop::Index;
@@ -183,14 +193,110 @@ pub(crate) struct IndexState {
     pub(crate) status: Arc<IndexStatus>,
     /// What it reads of a row: for its own columns first, then for those that it covers.
     pub(crate) parts: Vec<Part>,
-    /// Where each of its own columns is: the part, and the id of the column in it.
-    fields: Vec<(usize, u32)>,
+    /// Where each of its own fields is.
+    fields: Vec<Origin>,
     /// The columns that are copied into the entry, its own included; none if it covers nothing.
     copied: Vec<(usize, u32)>,
 }
 
+/// Where a field of an index comes from.
+#[derive(Clone, Copy, Debug)]
+enum Origin {
+    /// This field of the key, counted from 0.
+    Key(usize),
+    /// A column: the part that has it, and its id there.
+    Column(usize, u32),
+}
+
 /// An entry of an index: its key and its value.
 pub(crate) type IndexEntry = (Bytes, Bytes);
+
+/// What an index makes of a row.
+pub(crate) enum Found {
+    Entry(IndexEntry),
+    /// A column is not there, or null.
+    Nothing,
+    /// A column has a value of another type than the index.
+    Misfit(Error),
+}
+
+impl Found {
+    /// The entry, if the row has one.
+    pub(crate) fn entry(self) -> Option<IndexEntry> {
+        match self {
+            Found::Entry(entry) => Some(entry),
+            Found::Nothing | Found::Misfit(_) => None,
+        }
+    }
+}
+
+/// What an index reads of a row.
+#[derive(Default)]
+pub(crate) struct Reading {
+    /// What is stored for each of [`IndexState::parts`].
+    pub(crate) parts: Vec<Option<Bytes>>,
+    /// From when on the row is gone; only asked where [`IndexState::is_of_keys`].
+    pub(crate) row_gone_at: Option<Timestamp>,
+}
+
+impl Reading {
+    pub(crate) fn new(
+        source: &dyn Read,
+        table: &TableState,
+        index: &IndexState,
+        place: &Place,
+    ) -> Result<Self> {
+        let parts = index.parts.iter().map(|part| {
+            let key = part.key(table, &place.bytes);
+            source.get(place.shard, &key)
+        });
+        let parts = parts.collect::<stonecrop_store::Result<_>>()?;
+        let row_gone_at = match index.is_of_keys() {
+            true => {
+                let entries = entries_of(source, table, place)?;
+                row_gone_at(table, entries.iter().map(|(_, value)| value))?
+            }
+            false => None,
+        };
+        Ok(Reading { parts, row_gone_at })
+    }
+}
+
+/// All that is stored of a row, removals included.
+pub(crate) fn entries_of(
+    source: &dyn Read,
+    table: &TableState,
+    place: &Place,
+) -> Result<Vec<(Bytes, Bytes)>> {
+    let mut entries = Vec::new();
+    for family in table.families() {
+        let key = entry_key(table.id, family, &place.bytes, "");
+        let value = source.get(place.shard, &key)?;
+        entries.extend(value.map(|value| (key, value)));
+    }
+    if table.is_loose() {
+        let prefix = loose_prefix(table, &place.bytes);
+        for entry in source.scan_prefix(place.shard, &prefix, Direction::Forward)? {
+            entries.push(entry?);
+        }
+    }
+    Ok(entries)
+}
+
+/// From when on a row with these entries is gone; none where there is none.
+pub(crate) fn row_gone_at<'e>(
+    table: &TableState,
+    entries: impl Iterator<Item = &'e Bytes>,
+) -> Result<Option<Timestamp>> {
+    let mut last = None;
+    for entry in entries {
+        let (header, _) = Header::read(entry).map_err(|problem| table.corrupt(problem))?;
+        if !header.removed {
+            last = last.max(Some(header.gone_at));
+        }
+    }
+    Ok(last)
+}
 
 impl IndexState {
     pub(crate) fn new(index: &Index, table: &TableState) -> Result<Self> {
@@ -204,34 +310,45 @@ impl IndexState {
             });
             (place, id)
         };
-        let is_key = |name: &str| table.key.fields().iter().any(|field| field.name() == name);
+        let key_field = |name: &str| {
+            let fields = table.key.fields();
+            let at = fields.iter().position(|field| field.name() == name)?;
+            Some((at, fields.get(at)?.field_type()))
+        };
         let mut fields = Vec::new();
         for field in index.columns.fields() {
-            if is_key(field.name()) {
-                let name = field.name();
-                return Err(problem(format!("{name:?} is a field of the key, and not a column")));
+            let (name, of) = (field.name(), field.field_type());
+            if let Some((at, of_key)) = key_field(name) {
+                if of_key != of {
+                    return Err(problem(format!(
+                        "field {name:?} of the key is of the type {of_key}, and not {of}"
+                    )));
+                }
+                fields.push(Origin::Key(at));
+                continue;
             }
-            if !is_indexable(field.field_type()) {
+            if !is_indexable(of) {
                 return Err(problem(format!(
-                    "column {:?}: {} can't be indexed; one of bool, i64, f64, decimal, string, \
-                     bytes, timestamp(us), date, uuid can",
-                    field.name(),
-                    field.field_type()
+                    "column {name:?}: {of} can't be indexed; one of bool, i64, f64, decimal, \
+                     string, bytes, timestamp(us), date, uuid can"
                 )));
             }
-            let declared = table.column(field.name()).map(|column| column.column_type);
+            let declared = table.column(name).map(|column| column.column_type);
             if let Some(declared) = declared
-                && !takes(field.field_type(), declared)
+                && !takes(of, declared)
             {
-                let (name, of) = (field.name(), field.field_type());
                 return Err(problem(format!("column {name:?} holds {declared}, and not {of}")));
             }
-            fields.push(locate(field.name()));
+            let (part, id) = locate(name);
+            fields.push(Origin::Column(part, id));
         }
         let mut copied = Vec::new();
         if !index.covering.is_empty() {
-            copied.extend_from_slice(&fields);
-            for name in index.covering.iter().filter(|name| !is_key(name)) {
+            copied.extend(fields.iter().filter_map(|field| match field {
+                Origin::Key(_) => None,
+                Origin::Column(part, id) => Some((*part, *id)),
+            }));
+            for name in index.covering.iter().filter(|name| key_field(name).is_none()) {
                 copied.push(locate(name));
             }
             copied.sort();
@@ -254,49 +371,71 @@ impl IndexState {
         self.status.is_ready()
     }
 
+    /// Whether it is over fields of the key alone, and so has every row.
+    pub(crate) fn is_of_keys(&self) -> bool {
+        self.fields.iter().all(|field| matches!(field, Origin::Key(_)))
+    }
+
     /// Whether it has a copy of a column of a part.
     pub(crate) fn copies(&self, part: &Part, id: u32) -> bool {
         let part = self.parts.iter().position(|known| known == part);
         part.is_some_and(|part| self.copied.contains(&(part, id)))
     }
 
-    /// The entry of a row, given what is stored of it for each of [`IndexState::parts`]. What was
-    /// gone by a time counts as not there.
+    /// What it makes of a row, given what is stored of it. What was gone by a time counts as not
+    /// there.
     pub(crate) fn entry(
         &self,
         table: &TableState,
         place: &[u8],
-        parts: &[Option<Bytes>],
+        reading: &Reading,
         gone_by: Timestamp,
-    ) -> Result<Option<IndexEntry>> {
+    ) -> Result<Found> {
         let corrupt = |problem: Problem| table.corrupt(problem);
-        let part = |at: usize| parts.get(at).and_then(Option::as_deref);
+        let part = |at: usize| reading.parts.get(at).and_then(Option::as_deref);
+        let mut key_values = Vec::new();
+        if self.fields.iter().any(|field| matches!(field, Origin::Key(_))) {
+            key_values = table.key_values(place)?;
+        }
         let mut values = Vec::with_capacity(self.fields.len());
         let mut gone_at = Timestamp::NEVER;
-        for ((at, id), field) in self.fields.iter().zip(self.schema.fields()) {
-            let Some(entry) = part(*at) else { return Ok(None) };
+        if self.is_of_keys() {
+            match reading.row_gone_at.filter(|at| gone_by < *at) {
+                Some(at) => gone_at = at,
+                None => return Ok(Found::Nothing),
+            }
+        }
+        for (origin, field) in self.fields.iter().zip(self.schema.fields()) {
+            let (at, id) = match *origin {
+                Origin::Key(at) => {
+                    let value = key_values.get(at).cloned().unwrap_or(KeyValue::Null);
+                    if value.is_null() && field.nulls() == Nulls::NotAllowed {
+                        return Ok(Found::Nothing);
+                    }
+                    values.push(value);
+                    continue;
+                }
+                Origin::Column(at, id) => (at, id),
+            };
+            let Some(entry) = part(at) else { return Ok(Found::Nothing) };
             let (header, columns) = Header::read(entry).map_err(corrupt)?;
             if !header.is_visible(gone_by) {
-                return Ok(None);
+                return Ok(Found::Nothing);
             }
-            let value = match *id {
+            let value = match id {
                 0 => Some(columns),
                 id => Columns::new(columns).find(id).map_err(corrupt)?,
             };
-            let Some(value) = value else { return Ok(None) };
+            let Some(value) = value else { return Ok(Found::Nothing) };
             let value = encode::read(value).map_err(corrupt)?;
             if value == Value::Null && field.nulls() == Nulls::NotAllowed {
-                return Ok(None);
+                return Ok(Found::Nothing);
             }
             gone_at = gone_at.min(header.gone_at);
-            values.push(to_key(value, field.field_type()).map_err(|found| Error::Value {
-                column: field.name().to_owned(),
-                problem: format!(
-                    "it is {found}, and the index {:?} is over {}",
-                    self.name,
-                    field.field_type()
-                ),
-            })?);
+            match to_key(value, field.field_type()) {
+                Ok(value) => values.push(value),
+                Err(found) => return Ok(Found::Misfit(self.misfit(field, found))),
+            }
         }
         let mut key = index_prefix(table.id, self.id).to_vec();
         self.schema.encode_into(&values, &mut key).map_err(|error| match error.kind() {
@@ -309,8 +448,14 @@ impl IndexState {
         }
         let mut value = gone_at.as_micros().to_be_bytes().to_vec();
         value.extend_from_slice(&(place.len() as u16).to_be_bytes());
-        self.copy_columns(parts, &mut value).map_err(corrupt)?;
-        Ok(Some((key.into(), value.into())))
+        self.copy_columns(&reading.parts, &mut value).map_err(corrupt)?;
+        Ok(Found::Entry((key.into(), value.into())))
+    }
+
+    fn misfit(&self, field: &Field, found: ColumnType) -> Error {
+        let (index, of) = (&self.name, field.field_type());
+        let problem = format!("it is {found}, and the index {index:?} is over {of}");
+        Error::Value { column: field.name().to_owned(), problem }
     }
 
     /// Appends what the index covers: for each part its family, its name, and an entry as the row's

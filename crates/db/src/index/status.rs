@@ -21,9 +21,15 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum IndexProgress {
-    /// Every row is in it, and queries use it.
+    /// Every row with its columns is in it, and queries use it.
     #[default]
     Complete,
+    /// As complete, but for rows that had values of another type before the index was made. They are
+    /// not in it, so only queries that name it use it.
+    Partial {
+        /// How many rows were left out.
+        left_out: u64,
+    },
     /// Rows that were there before it are still being added.
     Building {
         /// How many rows were looked at so far.
@@ -45,7 +51,7 @@ pub(crate) struct IndexStatus {
 
 #[derive(Clone, Debug, Default)]
 struct State {
-    /// What is stored; none once it is complete.
+    /// What is stored; none once it is complete, and nothing was left out.
     backfill: Option<Backfill>,
     /// Somebody builds it.
     claimed: bool,
@@ -61,9 +67,19 @@ pub(crate) struct Backfill {
     pub(crate) after: Vec<u8>,
     pub(crate) rows: u64,
     pub(crate) problem: Option<String>,
+    /// How many rows had values of another type.
+    #[serde(default)]
+    pub(crate) left_out: u64,
+    /// There is nothing more to do.
+    #[serde(default)]
+    pub(crate) complete: bool,
 }
 
 impl Backfill {
+    fn is_building(&self) -> bool {
+        self.problem.is_none() && !self.complete
+    }
+
     pub(crate) fn to_bytes(&self) -> Result<Bytes> {
         let json = serde_json::to_vec(self);
         Ok(json.map_err(|error| Error::corrupt("the catalog", error.to_string()))?.into())
@@ -92,22 +108,27 @@ impl IndexStatus {
 
     /// What there is still to do; none where nothing is, or nothing can be done.
     pub(crate) fn backfill(&self) -> Option<Backfill> {
-        self.lock().backfill.clone().filter(|backfill| backfill.problem.is_none())
+        self.lock().backfill.clone().filter(Backfill::is_building)
     }
 
     /// Whether it is for the caller to build it: there is something to do, and nobody does it.
     pub(crate) fn claim(&self) -> bool {
         let mut state = self.lock();
-        let building = state.backfill.as_ref().is_some_and(|b| b.problem.is_none());
+        let building = state.backfill.as_ref().is_some_and(Backfill::is_building);
         building && !std::mem::replace(&mut state.claimed, true)
     }
 
     pub(crate) fn is_ready(&self) -> bool {
-        self.lock().backfill.is_none()
+        self.lock().backfill.as_ref().is_none_or(|backfill| backfill.complete)
+    }
+
+    /// Whether rows were left out of it, for values of another type.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.lock().backfill.as_ref().is_some_and(|backfill| backfill.left_out > 0)
     }
 
     pub(crate) fn is_building(&self) -> bool {
-        self.lock().backfill.as_ref().is_some_and(|backfill| backfill.problem.is_none())
+        self.lock().backfill.as_ref().is_some_and(Backfill::is_building)
     }
 
     pub(crate) fn has_failed(&self) -> bool {
@@ -118,6 +139,7 @@ impl IndexStatus {
         match self.lock().backfill.clone() {
             None => IndexProgress::Complete,
             Some(Backfill { problem: Some(problem), .. }) => IndexProgress::Failed { problem },
+            Some(Backfill { complete: true, left_out, .. }) => IndexProgress::Partial { left_out },
             Some(Backfill { rows, .. }) => IndexProgress::Building { rows },
         }
     }
@@ -131,7 +153,7 @@ impl IndexStatus {
     /// Waits until it is complete, or can't be.
     pub(crate) fn wait(&self) -> IndexProgress {
         let goes_on = |state: &mut State| {
-            let building = state.backfill.as_ref().is_some_and(|b| b.problem.is_none());
+            let building = state.backfill.as_ref().is_some_and(Backfill::is_building);
             building && !state.stopped
         };
         drop(self.changed.wait_while(self.lock(), goes_on).unwrap_or_else(PoisonError::into_inner));

@@ -324,10 +324,14 @@ pub(super) fn follows<'s>(
 ) -> Option<bool> {
     let mut wanted = wanted.iter().peekable();
     let mut backward = None;
+    let mut passed: Vec<&Source> = Vec::new();
     for (at, (field, source)) in fields.enumerate() {
         let Some((next, descending)) = wanted.peek() else { break };
+        // Among rows that are equal so far, a field has one value if it came before.
+        let is_settled = pinned.get(at).copied().unwrap_or(false) || passed.contains(&source);
+        passed.push(source);
         if *next != source {
-            if pinned.get(at).copied().unwrap_or(false) {
+            if is_settled {
                 continue;
             }
             return None;

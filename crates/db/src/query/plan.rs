@@ -164,18 +164,20 @@ impl Question<'_> {
     ) -> Option<bool> {
         let wanted = self.wanted(parts)?;
         // Nulls and rows without a value have a place of their own in the order of a query.
-        let known = |(source, _): &(&Source, bool)| match source {
-            Source::Key(at) => {
-                let field = self.table.key.fields().get(*at);
-                field.is_some_and(|field| field.nulls() == Nulls::NotAllowed)
-                    || parts.require(source, true)
-            }
-            _ => parts.require(source, true),
+        let known = |(source, _): &(&Source, bool)| {
+            self.is_in_key(source, true) || parts.require(source, true)
         };
         if !wanted.iter().all(known) {
             return None;
         }
         follows(fields, pinned, &wanted)
+    }
+
+    /// Whether it is a field of the key, which every row has; and if `not_null`, never null.
+    fn is_in_key(&self, source: &Source, not_null: bool) -> bool {
+        let Source::Key(at) = source else { return false };
+        let field = self.table.key.fields().get(*at);
+        !not_null || field.is_some_and(|field| field.nulls() == Nulls::NotAllowed)
     }
 
     fn key_sources(&self) -> Vec<Source> {
@@ -278,10 +280,11 @@ impl Question<'_> {
         let sources: Vec<Source> =
             fields.iter().map(|field| Source::new(table, field.name())).collect();
         // A row that is wanted must be in it.
-        let in_it = fields
-            .iter()
-            .zip(&sources)
-            .all(|(field, source)| parts.require(source, field.nulls() == Nulls::NotAllowed));
+        let in_it = !index.status.is_partial()
+            && fields.iter().zip(&sources).all(|(field, source)| {
+                let not_null = field.nulls() == Nulls::NotAllowed;
+                parts.require(source, not_null) || self.is_in_key(source, not_null)
+            });
         if !in_it && !all_in_it {
             return None;
         }

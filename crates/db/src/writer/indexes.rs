@@ -1,6 +1,7 @@
 //! The index entries of a row that is written: the old one goes and the new one comes in the same
 //! batch, and where both are the same nothing is written.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -9,8 +10,8 @@ use stonecrop_store::{Direction, KeyRange, Read};
 use crate::catalog::TableState;
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
-use crate::index::{self, IndexEntry, IndexState, Part};
-use crate::record::PLACE;
+use crate::index::{self, Found, IndexEntry, IndexState, Part, Reading, entries_of, row_gone_at};
+use crate::record::{PLACE, Record, record};
 use crate::retention::droppable_by;
 use crate::write::WriteKind;
 use crate::writer::apply::{Request, RowWrite};
@@ -23,6 +24,8 @@ pub(super) struct Watched {
     /// Which of the table's indexes they are.
     indexes: Vec<usize>,
     parts: Vec<Watch>,
+    /// All that was stored of the row, where one of them is over the key alone.
+    row: Option<HashMap<Bytes, Bytes>>,
     /// How many operations were pending.
     operations: usize,
 }
@@ -42,7 +45,9 @@ impl Request<'_, '_> {
             if index.status.has_failed() {
                 return false;
             }
+            // Of an index over the key alone the whole row is a part.
             write.kind != WriteKind::Put
+                || index.is_of_keys()
                 || index.parts.iter().any(|part| {
                     let is_part =
                         |f: &PreparedFamily| f.family == part.family && *f.name == *part.name;
@@ -63,8 +68,15 @@ impl Request<'_, '_> {
                 parts.push(Watch { part: part.clone(), key, before });
             }
         }
+        let are_of_keys = |at: &usize| table.indexes.get(*at).is_some_and(IndexState::is_of_keys);
+        let row = match indexes.iter().any(are_of_keys) {
+            true => {
+                Some(entries_of(self.pending.view(), table, &write.place)?.into_iter().collect())
+            }
+            false => None,
+        };
         let operations = self.pending.len();
-        Ok(Some(Watched { table: table.clone(), indexes, parts, operations }))
+        Ok(Some(Watched { table: table.clone(), indexes, parts, row, operations }))
     }
 
     /// Brings the indexes up to what the row has become.
@@ -74,31 +86,30 @@ impl Request<'_, '_> {
         watched: Option<Watched>,
         write: usize,
     ) -> Result<()> {
-        let Some(Watched { table, indexes, parts, operations }) = watched else { return Ok(()) };
-        let mut after: Vec<Option<Bytes>> = parts.iter().map(|part| part.before.clone()).collect();
-        for (_, key, value) in self.pending.operations_since(operations) {
-            for (watch, after) in parts.iter().zip(&mut after) {
-                if watch.key == *key {
-                    *after = value.cloned();
-                }
-            }
-        }
-        let of_index = |index: &IndexState, values: &dyn Fn(usize) -> Option<Bytes>| {
-            let positions = index.parts.iter().map(|part| {
-                let at = parts.iter().position(|watch| watch.part == *part)?;
-                values(at)
-            });
-            positions.collect::<Vec<_>>()
-        };
+        let Some(watched) = watched else { return Ok(()) };
+        let (before, after) = watched.before_and_after(self.pending)?;
+        let Watched { table, indexes, parts, .. } = watched;
         for index in indexes.iter().filter_map(|at| table.indexes.get(*at)) {
-            let before = of_index(index, &|at| parts.get(at)?.before.clone());
-            let new = of_index(index, &|at| after.get(at)?.clone());
+            let (before, after) = (before.of(index, &parts), after.of(index, &parts));
+            let entry = |reading, gone_by| index.entry(&table, &row.place, reading, gone_by);
+            let is_misfit =
+                |reading, gone_by| matches!(entry(reading, gone_by), Ok(Found::Misfit(_)));
             // What is gone counts as before: its entry may still be stored, and must not come back
             // with the clock. If it can't be told what it was, it has none. What is gone counts
             // afterwards, too, until it may be dropped: it is back if the clock goes back.
-            let before = index.entry(&table, &row.place, &before, Timestamp::MIN);
-            let before = before.unwrap_or_default();
-            let new = index.entry(&table, &row.place, &new, droppable_by(self.now))?;
+            let horizon = droppable_by(self.now);
+            let new = match entry(&after, horizon)? {
+                // Only a row that was left out for such a value may have it.
+                Found::Misfit(error) => {
+                    let stays_gone = || !is_misfit(&after, self.now) && is_misfit(&before, horizon);
+                    if !is_misfit(&before, self.now) && !stays_gone() {
+                        return Err(error);
+                    }
+                    None
+                }
+                found => found.entry(),
+            };
+            let before = entry(&before, Timestamp::MIN).ok().and_then(Found::entry);
             if before == new {
                 continue;
             }
@@ -125,6 +136,51 @@ impl Request<'_, '_> {
             }
         }
         Ok(())
+    }
+}
+
+/// What a row held, before or after a write.
+struct Held {
+    /// For each of the watched parts.
+    parts: Vec<Option<Bytes>>,
+    gone_at: Option<Timestamp>,
+}
+
+impl Held {
+    fn of(&self, index: &IndexState, watches: &[Watch]) -> Reading {
+        let part = |part: &Part| {
+            let at = watches.iter().position(|watch| watch.part == *part)?;
+            self.parts.get(at)?.clone()
+        };
+        Reading { parts: index.parts.iter().map(part).collect(), row_gone_at: self.gone_at }
+    }
+}
+
+impl Watched {
+    fn before_and_after(&self, pending: &Pending<'_>) -> Result<(Held, Held)> {
+        let gone_at = |row: &Option<HashMap<Bytes, Bytes>>| match row {
+            Some(row) => row_gone_at(&self.table, row.values()),
+            None => Ok(None),
+        };
+        let mut parts: Vec<_> = self.parts.iter().map(|part| part.before.clone()).collect();
+        let mut row = self.row.clone();
+        let before = Held { parts: parts.clone(), gone_at: gone_at(&row)? };
+        for (_, key, value) in pending.operations_since(self.operations) {
+            for (watch, after) in self.parts.iter().zip(&mut parts) {
+                if watch.key == *key {
+                    *after = value.cloned();
+                }
+            }
+            if let Some(row) = &mut row
+                && matches!(record(key), Some(Record::Row { .. }))
+            {
+                match value {
+                    Some(value) => row.insert(key.clone(), value.clone()),
+                    None => row.remove(key),
+                };
+            }
+        }
+        Ok((before, Held { parts, gone_at: gone_at(&row)? }))
     }
 }
 

@@ -100,6 +100,9 @@ pub(crate) fn index_grid(indexes: &[Index]) -> Grid {
 fn state(progress: &IndexProgress) -> String {
     match progress {
         IndexProgress::Complete => "complete".to_owned(),
+        IndexProgress::Partial { left_out } => {
+            format!("without {left_out} rows of other types")
+        }
         IndexProgress::Building { rows } => format!("building, {rows} rows so far"),
         IndexProgress::Failed { problem } => format!("failed: {problem}"),
     }

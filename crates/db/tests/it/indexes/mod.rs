@@ -2,6 +2,7 @@
 
 mod backfill;
 mod check;
+mod keys;
 mod unique;
 
 use bytes::Bytes;

@@ -197,7 +197,7 @@ impl World {
             .placement(placement)
             .family(family("a"))
             .family(family("b").ttl(seconds(B_TTL)).keep(seconds(B_KEEP)));
-        let indexes: Vec<Index> = (0..random.below(5)).map(|i| index(random, i)).collect();
+        let indexes: Vec<Index> = (0..random.below(5)).map(|i| index(random, i, &key)).collect();
         let (early, late) = indexes.split_at(random.below(indexes.len() + 1));
         let schema = early.iter().fold(schema, |schema, index| schema.index(index.clone()));
         let table = fixture.db.create_table(schema).unwrap();
@@ -400,8 +400,10 @@ impl World {
             0 => self.key.clone(),
             at => {
                 let fields = self.indexes[at - 1].columns().fields();
-                let column = |name: &str| COLUMNS.iter().find(|column| column.0 == name).unwrap();
-                fields.iter().map(|field| column(field.name())).map(|c| (c.0, c.1)).collect()
+                let all = || COLUMNS.iter().map(|(name, kind, _)| (*name, *kind));
+                let all = || all().chain(self.key.iter().copied());
+                let column = |name: &str| all().find(|column| column.0 == name).unwrap();
+                fields.iter().map(|field| column(field.name())).collect()
             }
         };
         let depth = random.below(columns.len() + 1);
@@ -504,10 +506,18 @@ impl RandomQuery {
     }
 }
 
-fn index(random: &mut Random, number: usize) -> Index {
+/// Over columns, fields of the key, or both.
+fn index(random: &mut Random, number: usize, key: &[(&'static str, Kind)]) -> Index {
     let mut columns: Vec<(&str, Kind)> = Vec::new();
+    let of_key = if random.once_in(2) { 4 } else { random.pick(&[1, 2]) };
     while columns.is_empty() || (columns.len() < 3 && random.once_in(2)) {
-        let (name, kind, _) = random.pick(&COLUMNS);
+        let (name, kind) = match random.once_in(of_key) {
+            true => random.pick(key),
+            false => {
+                let (name, kind, _) = random.pick(&COLUMNS);
+                (name, kind)
+            }
+        };
         if index_type(kind).is_some() && !columns.contains(&(name, kind)) {
             columns.push((name, kind));
         }
