@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 use stonecrop_keys::{KeyRange, MAX_KEY_BYTES, Schema as KeySchema, Value as KeyValue, stripe};
 use stonecrop_store::{Direction, Read};
 
+use crate::changes::log::ChangeLog;
+use crate::changes::read::last_stored;
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::index::{IndexState, IndexStatus};
@@ -92,6 +94,8 @@ pub(crate) struct Activity {
     writes: AtomicU64,
     /// About how many rows there are, and how many were written when that was found.
     estimate: Mutex<Option<(u64, u64)>>,
+    /// The numbers of its changes, if it ever kept any.
+    pub(crate) changes: Arc<ChangeLog>,
 }
 
 impl Activity {
@@ -105,6 +109,7 @@ impl Activity {
             indexes: RwLock::default(),
             writes: AtomicU64::new(0),
             estimate: Mutex::default(),
+            changes: Arc::default(),
         }
     }
 
@@ -169,6 +174,7 @@ impl Activity {
     pub(crate) fn forget_stored(&self) {
         self.ceiling.store(i64::MIN, Ordering::Release);
         self.loose_stored.store(false, Ordering::Release);
+        self.changes.forget_stored();
     }
 }
 
@@ -440,6 +446,7 @@ impl Catalog {
             let (table, index) = ids.ok_or_else(|| corrupt("a key without an index"))?;
             backfills.push((table, index, value));
         }
+        let changes: HashMap<_, _> = read_all(CatalogKind::Changes)?.into_iter().collect();
         let mut tables = Tables { loaded: true, ..Tables::default() };
         for (_, value) in read_all(CatalogKind::NextTable)? {
             let id = value.first_chunk().ok_or_else(|| corrupt("no id for the next table"))?;
@@ -454,6 +461,11 @@ impl Catalog {
                 activity.index_status(*index).read(value)?;
             }
             let state = TableState::new(id, stored.version, stored.schema, shards, activity)?;
+            if let Some(numbers) = changes.get(&id) {
+                let recovered =
+                    state.activity.changes.recover(numbers, last_stored(store, &state)?);
+                recovered.ok_or_else(|| corrupt("numbers of changes that are cut short"))?;
+            }
             tables.insert(Arc::new(state));
         }
         *self.tables.write().unwrap_or_else(PoisonError::into_inner) = tables;
@@ -500,6 +512,18 @@ impl Catalog {
         })
     }
 
+    /// Whether a table has a change that is committed after this one.
+    pub(crate) fn has_change_after(&self, table: u32, number: u64) -> bool {
+        self.by_id(table).is_some_and(|table| table.activity.changes.committed() > number)
+    }
+
+    /// Those who wait for changes learn that there will be none.
+    pub(crate) fn close_changes(&self) {
+        let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
+        let states = tables.by_name.values().filter_map(|slot| slot.get());
+        states.for_each(|state| state.activity.changes.close());
+    }
+
     /// The indexes that are complete, by the ids of their tables and their own.
     pub(crate) fn ready_indexes(&self) -> HashSet<(u32, u16)> {
         let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
@@ -524,9 +548,12 @@ impl Catalog {
     pub(crate) fn final_ceilings(&self) -> Vec<(Bytes, Bytes)> {
         let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
         let states = tables.by_name.values().filter_map(|slot| slot.get());
-        states
-            .filter_map(|state| Some(ceiling_record(state.id, state.activity.lowered_ceiling()?)))
-            .collect()
+        let records = states.flat_map(|state| {
+            let ceiling = state.activity.lowered_ceiling();
+            let ceiling = ceiling.map(|ceiling| ceiling_record(state.id, ceiling));
+            ceiling.into_iter().chain(state.activity.changes.final_record(state.id))
+        });
+        records.collect()
     }
 
     pub(crate) fn next_id(&self) -> u32 {
@@ -541,6 +568,9 @@ impl Catalog {
     pub(crate) fn remove(&self, name: &str) {
         let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(slot) = tables.by_name.remove(name) {
+            if let Some(state) = slot.get() {
+                state.activity.changes.close();
+            }
             slot.set(None);
         }
         tables.ids.retain(|_, table| table != name);
@@ -590,7 +620,8 @@ pub(crate) fn ceiling_record(table: u32, ceiling: Timestamp) -> (Bytes, Bytes) {
 
 /// The keys of all records of a table.
 pub(crate) fn keys_of(table: &TableState) -> Vec<Bytes> {
-    let own = [CatalogKind::Table, CatalogKind::Ceiling].map(|kind| catalog_key(kind, table.id));
+    let own = [CatalogKind::Table, CatalogKind::Ceiling, CatalogKind::Changes];
+    let own = own.map(|kind| catalog_key(kind, table.id));
     let indexes = table.indexes.iter().map(|index| record::backfill_key(table.id, index.id));
     own.into_iter().chain(indexes).collect()
 }

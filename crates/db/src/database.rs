@@ -600,7 +600,8 @@ impl Inner {
         mut batch: Batch,
     ) -> Result<Arc<Slot>> {
         let next_id = catalog::next_id_record(self.catalog.next_id().max(state.id + 1));
-        for (key, value) in [catalog::table_record(state)?, next_id] {
+        let changes = state.activity.changes.record(state.id);
+        for (key, value) in [catalog::table_record(state)?, next_id].into_iter().chain(changes) {
             batch.put(CATALOG_SHARD, key, value);
         }
         self.writer.commit_batch(batch)?;
@@ -635,6 +636,7 @@ impl Inner {
 
     fn close(&self) -> Result<()> {
         self.writer.stop();
+        self.catalog.close_changes();
         self.closing.store(true, Ordering::Release);
         let mut builders = self.builders.lock().unwrap_or_else(PoisonError::into_inner);
         for builder in builders.drain(..) {

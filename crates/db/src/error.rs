@@ -121,6 +121,26 @@ pub enum Error {
         /// Which write of the batch, counted from 0.
         write: usize,
     },
+    /// The changes of a table that keeps none.
+    #[error(
+        "table {table:?} keeps no changes; switch them on to see those that are made from then on"
+    )]
+    NoChanges {
+        /// The table.
+        table: String,
+    },
+    /// Changes that are not there any more.
+    #[error(
+        "the changes of table {table:?} after {} are not all there: they were kept for too short a time, \
+         not kept at all for a while, or the table was emptied or made anew; begin again with its rows",
+        after.unwrap_or_default()
+    )]
+    ChangesLost {
+        /// The table.
+        table: String,
+        /// The number that they were asked for after.
+        after: Option<u64>,
+    },
     /// Text that is no path to a column or into one.
     #[error("{path:?} is no path: {problem}")]
     Path {

@@ -43,6 +43,7 @@
 
 mod anatomy;
 mod catalog;
+mod changes;
 mod clock;
 mod condition;
 mod cursor;
@@ -71,6 +72,7 @@ pub use stonecrop_keys as keys;
 pub use stonecrop_store::{ErrorKind as StoreErrorKind, Stats};
 
 pub use anatomy::{Anatomy, StoredFamily, StoredIndexEntry, StoredKey, StoredKeyPart};
+pub use changes::{Change, ChangePage, Changed};
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use condition::{Comparison, Condition};
 pub use database::{Database, Options};

@@ -198,6 +198,23 @@ impl Entries {
         Ok(())
     }
 
+    /// The entries as they are stored, each with its family and name.
+    pub(crate) fn stored(&self) -> impl Iterator<Item = (u16, &Bytes, &Bytes)> {
+        self.list.iter().map(|entry| (entry.family, &entry.name, &entry.value))
+    }
+
+    /// Whether another reading of the row has the same columns with the same values, whenever they
+    /// were written.
+    pub(crate) fn has_same_columns(&self, other: &Entries) -> bool {
+        let columns = |entry: &Entry| match entry.columns() {
+            // The family is there, which nobody sees of it.
+            [] => None,
+            columns => Some((entry.family, entry.name.clone(), columns.to_vec())),
+        };
+        let of = |entries: &Entries| entries.list.iter().filter_map(columns).collect::<Vec<_>>();
+        self.is_empty() == other.is_empty() && of(self) == of(other)
+    }
+
     /// Takes an entry of a declared family in, of which is known that it can be seen.
     pub(crate) fn push_seen(&mut self, family: u16, header: Header, value: Bytes) {
         self.list.push(Entry { family, name: Bytes::new(), header, value });
@@ -382,6 +399,11 @@ impl<'r> Loader<'r> {
             self.load(LOOSE)?;
         }
         self.entries.row(self.table, &self.place.bytes, selection, self.moment)
+    }
+
+    /// Reads all that the row has.
+    pub(crate) fn load_all(&mut self) -> Result<()> {
+        self.table.families().chain([LOOSE]).try_for_each(|family| self.load(family))
     }
 
     pub(crate) fn into_entries(self) -> Entries {

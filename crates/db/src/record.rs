@@ -6,6 +6,7 @@
 //! | row | table (4), family (2), place, column name if the family is 0 |
 //! | index | table (4), index (2), indexed values, place |
 //! | history | table (4), family (2), place, written_at descending (8), expires_at (8) |
+//! | change | table (4), number (8) |
 //!
 //! The place of a row is its stripe (1, in tables placed by hash), its partition key and its sort
 //! key. The family comes before the place, so that a scan reads the families it needs and no
@@ -21,6 +22,7 @@ const CATALOG: u8 = 0x10;
 const ROW: u8 = 0x20;
 const INDEX: u8 = 0x30;
 const HISTORY: u8 = 0x40;
+const CHANGE: u8 = 0x50;
 
 /// Holds the columns that are declared in no family, an entry each, and removals of whole rows.
 pub(crate) const LOOSE: u16 = 0;
@@ -41,6 +43,8 @@ pub(crate) enum CatalogKind {
     Ceiling = 3,
     /// How far an index that is being built has come, by the table's and the index's id.
     Backfill = 4,
+    /// How far the numbers of a table's changes have come, by the table's id.
+    Changes = 5,
 }
 
 pub(crate) fn catalog_key(kind: CatalogKind, id: u32) -> Bytes {
@@ -122,6 +126,32 @@ pub(crate) fn history_times(key: &[u8]) -> Option<(Timestamp, Timestamp)> {
     Some((from_sortable(!written_at), from_sortable(expires_at)))
 }
 
+/// The key of a change.
+pub(crate) fn change_key(table: u32, number: u64) -> Bytes {
+    [&change_prefix(table)[..], &number.to_be_bytes()].concat().into()
+}
+
+fn change_prefix(table: u32) -> [u8; 6] {
+    let [a, b, c, d] = table.to_be_bytes();
+    [VERSION, CHANGE, a, b, c, d]
+}
+
+/// The changes of a table after a number, or all of them.
+pub(crate) fn change_range(table: u32, after: Option<u64>) -> KeyRange {
+    let mut range = KeyRange::prefix(&change_prefix(table));
+    if let Some(after) = after {
+        // The shortest key above that of the number.
+        range.start = [&change_key(table, after)[..], &[0]].concat().into();
+    }
+    range
+}
+
+/// The number of a change, by its key.
+pub(crate) fn change_number(key: &[u8]) -> Option<u64> {
+    let number = key.get(change_prefix(0).len()..)?;
+    number.try_into().ok().map(u64::from_be_bytes)
+}
+
 /// The times as numbers whose order as unsigned is theirs.
 fn sortable(time: Timestamp) -> u64 {
     time.as_micros() as u64 ^ (1 << 63)
@@ -138,6 +168,7 @@ pub(crate) enum Record {
     Row { table: u32, family: u16 },
     Index { table: u32, index: u16 },
     History { table: u32, family: u16, expires_at: Timestamp },
+    Change { table: u32, number: u64 },
 }
 
 /// What kind of entry a key belongs to; none where it is none of ours.
@@ -158,6 +189,10 @@ pub(crate) fn record(key: &[u8]) -> Option<Record> {
         HISTORY => {
             let ((table, family), (_, expires_at)) = (ids()?, history_times(key)?);
             Some(Record::History { table, family, expires_at })
+        }
+        CHANGE => {
+            let table = u32::from_be_bytes(*rest.first_chunk()?);
+            Some(Record::Change { table, number: change_number(key)? })
         }
         _ => None,
     }
@@ -190,6 +225,9 @@ mod tests {
         assert_eq!(&backfill_key(7, 8)[..], b"\x01\x10\x04\x00\x00\x00\x07\x00\x08");
         assert_eq!(backfill_ids(&backfill_key(7, 8)), Some((7, 8)));
         assert_eq!(&index_prefix(1, 2), b"\x01\x30\x00\x00\x00\x01\x00\x02");
+        let change = change_key(7, 8);
+        assert_eq!(&change[..], b"\x01\x50\x00\x00\x00\x07\x00\x00\x00\x00\x00\x00\x00\x08");
+        assert_eq!(record(&change), Some(Record::Change { table: 7, number: 8 }));
         let first = history_key(1, 2, b"r", Timestamp::from_micros(0), Timestamp::NEVER);
         let times = b"\x7f\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff";
         assert_eq!(&first[..], [&b"\x01\x40\x00\x00\x00\x01\x00\x02r"[..], times].concat());

@@ -7,6 +7,7 @@ use std::time::Duration;
 use stonecrop_store::Retention;
 
 use crate::catalog::Catalog;
+use crate::changes::stored;
 use crate::clock::{Clock, Timestamp};
 use crate::entry::Header;
 use crate::index;
@@ -56,6 +57,12 @@ impl Retention for Expiry {
             }
             Some(Record::History { table, expires_at, .. }) => {
                 catalog.is_dropped(table) || is_droppable(expires_at, clock.now())
+            }
+            Some(Record::Change { table, number }) => {
+                // The last one stays: the next one's number, and the one before it, come from it.
+                catalog.is_dropped(table)
+                    || stored::gone_at(value).is_some_and(|at| is_droppable(at, clock.now()))
+                        && catalog.has_change_after(table, number)
             }
             Some(Record::Catalog) | None => false,
         }

@@ -35,6 +35,14 @@ pub struct TableSchema {
     /// The id of the next index; none is used twice.
     #[serde(default = "first_index")]
     pub(crate) next_index: u16,
+    /// Whether changes of rows are kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) changes: Option<KeptChanges>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct KeptChanges {
+    pub(crate) keep: Duration,
 }
 
 fn first_index() -> u16 {
@@ -141,6 +149,7 @@ impl TableSchema {
             families: Vec::new(),
             indexes: Vec::new(),
             next_index: first_index(),
+            changes: None,
         })
     }
 
@@ -179,6 +188,19 @@ impl TableSchema {
         index.id = self.next_index;
         self.next_index = self.next_index.saturating_add(1);
         self.indexes.push(index);
+        self
+    }
+
+    /// With every change of a row kept for so long, to be read with [`crate::Table::changes`].
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use stonecrop::TableSchema;
+    /// TableSchema::new("people", "id u64", "")?.changes(Duration::from_secs(86_400));
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn changes(mut self, keep: Duration) -> Self {
+        self.changes = Some(KeptChanges { keep });
         self
     }
 
@@ -264,6 +286,17 @@ impl TableSchema {
         self.placement
     }
 
+    /// How long changes are kept; none where they are not.
+    ///
+    /// ```
+    /// # use stonecrop::TableSchema;
+    /// assert_eq!(TableSchema::new("people", "id u64", "")?.kept_changes(), None);
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn kept_changes(&self) -> Option<Duration> {
+        self.changes.map(|changes| changes.keep)
+    }
+
     /// With ids for the indexes that are not those of another table.
     pub(crate) fn with_numbered_indexes(mut self) -> Self {
         let indexes = std::mem::take(&mut self.indexes);
@@ -328,6 +361,9 @@ impl TableSchema {
                     self.problem(format!("index {name:?}: the name is empty or used twice"))
                 );
             }
+        }
+        if self.changes.is_some_and(|changes| changes.keep.is_zero()) {
+            return Err(self.problem("changes are kept for some time, or not at all"));
         }
         if self.next_index == u16::MAX {
             return Err(self.problem("65,534 indexes were made of it; copy it to a new table"));

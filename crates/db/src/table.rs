@@ -10,6 +10,8 @@ use stonecrop_store::{Batch, Direction, Read};
 
 use crate::anatomy::{Anatomy, anatomy};
 use crate::catalog::{CATALOG_SHARD, Slot, TableState};
+use crate::changes::read::page;
+use crate::changes::{ChangePage, Changed};
 use crate::clock::Timestamp;
 use crate::database::{Inner, no_table};
 use crate::entry::Header;
@@ -25,7 +27,7 @@ use crate::read::{Loader, Moment, Selection, versions};
 use crate::record::{LOOSE, PLACE, backfill_key, family_prefix};
 use crate::row::{Row, Version};
 use crate::scan::{Rows, Scan};
-use crate::schema::{Column, Family, TableSchema};
+use crate::schema::{Column, Family, KeptChanges, TableSchema};
 use crate::value::ColumnType;
 use crate::write::Write;
 use crate::writer::{Commit, Durability, Prepared, Receipt, Submitted};
@@ -593,7 +595,9 @@ impl Table {
             // The rows of the old id belong to no table any more.
             let mut new = self.inner.new_table((*old.schema).clone())?;
             new.version = old.version;
+            new.activity.changes.start_after(&old.activity.changes);
             self.inner.store_table(&Arc::new(new), Some(&old))?;
+            old.activity.changes.close();
             Ok(())
         })
     }
@@ -678,6 +682,101 @@ impl Table {
             (lifetime.ttl, lifetime.keep) = (ttl, keep);
             Ok(())
         })
+    }
+
+    /// Keeps every change of a row from now on for so long, or none any more. Those that are kept
+    /// already stay for as long as they were to. The answer is the number that changes from now on
+    /// come after.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use stonecrop::{Database, TableSchema};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// people.keep_changes(Some(Duration::from_secs(86_400)))?;
+    /// people.keep_changes(None)?;
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn keep_changes(&self, keep: Option<Duration>) -> Result<u64> {
+        let mut after = 0;
+        self.alter(&[], |schema| {
+            let log = &self.state()?.activity.changes;
+            if schema.changes.is_none() && keep.is_some() {
+                log.start_anew();
+            }
+            after = log.committed();
+            schema.changes = keep.map(|keep| KeptChanges { keep });
+            Ok(())
+        })?;
+        Ok(after)
+    }
+
+    /// The changes of rows after a number, or from the oldest on that is kept: so many at most, and
+    /// a mebibyte of them. [`Error::ChangesLost`] says that some after the number are not kept any
+    /// more.
+    ///
+    /// A write is a change if it makes a reader see other columns or values: a refresh with the same
+    /// values is none, and neither is a row that is gone because its time is over.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use stonecrop::{Database, TableSchema, Write};
+    /// let schema = TableSchema::new("people", "id u64", "")?.changes(Duration::from_secs(86_400));
+    /// let people = Database::memory().create_table(schema)?;
+    /// people.write(Write::put(1).set("name", "Ann"))?;
+    /// people.write(Write::delete(1))?;
+    /// let page = people.changes(None, 100)?;
+    /// assert!(page.changes[0].new.is_some() && page.changes[1].new.is_none());
+    /// assert!(people.changes(Some(page.next), 100)?.changes.is_empty());
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn changes(&self, after: Option<u64>, take: usize) -> Result<ChangePage> {
+        let table = self.state_with_changes()?;
+        // Before the snapshot is taken, which then has all of them that are kept.
+        let committed = table.activity.changes.committed();
+        let snapshot = self.inner.store.snapshot()?;
+        page(&*snapshot, &table, after, committed, take, self.inner.clock.now())
+    }
+
+    /// The number of the last change.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use stonecrop::{Database, TableSchema, Write};
+    /// let schema = TableSchema::new("people", "id u64", "")?.changes(Duration::from_secs(86_400));
+    /// let people = Database::memory().create_table(schema)?;
+    /// people.write(Write::put(1).set("name", "Ann"))?;
+    /// assert!(people.changes(Some(people.last_change()?), 100)?.changes.is_empty());
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn last_change(&self) -> Result<u64> {
+        Ok(self.state_with_changes()?.activity.changes.committed())
+    }
+
+    /// Waits for a change after a number, as a future or on a thread. It is over, too, when there
+    /// can be none any more: the table was emptied or dropped, or the database closed.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use stonecrop::{Database, TableSchema, Write};
+    /// let schema = TableSchema::new("people", "id u64", "")?.changes(Duration::from_secs(86_400));
+    /// let people = Database::memory().create_table(schema)?;
+    /// let changed = people.changed(people.last_change()?)?;
+    /// people.write(Write::put(1).set("name", "Ann"))?;
+    /// assert!(changed.wait(Duration::from_secs(1)));
+    /// // In an async function: changed.await
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn changed(&self, after: u64) -> Result<Changed> {
+        Ok(Changed::new(self.state_with_changes()?.activity.changes.clone(), after))
+    }
+
+    /// The table, if it keeps changes or ever did.
+    fn state_with_changes(&self) -> Result<Arc<TableState>> {
+        let table = self.state()?;
+        if table.schema.changes.is_none() && table.activity.changes.given() == 0 {
+            return Err(Error::NoChanges { table: self.name.to_string() });
+        }
+        Ok(table)
     }
 
     /// Adds an index. The rows that are there are added to it in the background, while the table

@@ -7,6 +7,7 @@ use stonecrop::{Database, Error, Value};
 use crate::Result;
 use crate::batch::{
     EVENTS, FIRST, LANES, PEOPLE, Rows, changes, columns, key_text, lane_row, marker, read_rows,
+    replay,
 };
 use crate::side::{Sides, Step};
 
@@ -53,6 +54,11 @@ impl Expected {
         self.check_batches(&events, heard, &mut broken);
         compare(PEOPLE, &self.people, &people, &mut broken);
         compare(EVENTS, &self.events, &events, &mut broken);
+        // A row has the changes that made it, and no change is there without its row.
+        for (table, rows) in [(PEOPLE, &people), (EVENTS, &events)] {
+            let replayed = replay(db, table, &mut broken)?;
+            compare(&format!("the changes of {table},"), &replayed, rows, &mut broken);
+        }
         if broken.is_empty() && !self.batches.is_empty() {
             self.check_gets(db, &mut broken)?;
             self.check_versions(db, &mut broken)?;

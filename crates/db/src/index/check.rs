@@ -140,7 +140,7 @@ impl Checker<'_> {
             let (key, value) = entry?;
             self.report.entries += 1;
             match record(&key) {
-                Some(Record::Catalog) => {}
+                Some(Record::Catalog | Record::Change { .. }) => {}
                 Some(Record::Row { table, family } | Record::History { table, family, .. }) => {
                     let Some(table) = self.table(table, &key) else { continue };
                     let is_history = matches!(record(&key), Some(Record::History { .. }));

@@ -15,6 +15,7 @@ use crate::record::{LOOSE, entry_key, history_key, history_range};
 use crate::schema::History;
 use crate::write::{Decide, WriteKind};
 use crate::writer::Outcome;
+use crate::writer::changes::Draft;
 use crate::writer::pending::Pending;
 use crate::writer::prepare::{Content, Prepared, PreparedFamily, check_size, merge_columns};
 
@@ -33,11 +34,13 @@ pub(crate) struct Request<'p, 's> {
     pub(super) now: Timestamp,
     /// The tables that were written to, and the latest time of it.
     touched: Vec<(Arc<TableState>, Timestamp)>,
+    /// The changes that are to be recorded once all writes are applied.
+    pub(super) drafts: Vec<Draft>,
 }
 
 impl<'p, 's> Request<'p, 's> {
     pub(crate) fn new(pending: &'p mut Pending<'s>, now: Timestamp) -> Self {
-        Request { pending, now, touched: Vec::new() }
+        Request { pending, now, touched: Vec::new(), drafts: Vec::new() }
     }
 
     /// Adds what the writes do to the pending operations; on an error they are as before.
@@ -55,6 +58,7 @@ impl<'p, 's> Request<'p, 's> {
             }
         }
         self.record_activity().inspect_err(|_| self.pending.truncate(before))?;
+        self.record_changes();
         Ok(outcomes)
     }
 
@@ -93,6 +97,7 @@ impl<'p, 's> Request<'p, 's> {
             None => return Ok(Outcome { written_at: self.now, ignored: Vec::new() }),
         };
         let watched = self.watch(&write)?;
+        let before = self.row_before(&write)?;
         let written_at = write.written_at.unwrap_or(self.now);
         let mut row = RowWrite {
             wins: written_at >= write.table.activity.newest(),
@@ -122,6 +127,7 @@ impl<'p, 's> Request<'p, 's> {
             self.put_family(&mut row, family)?;
         }
         self.maintain(&row, watched, index)?;
+        self.draft_change(&row, before)?;
         Ok(row.outcome())
     }
 
@@ -330,7 +336,7 @@ impl<'p, 's> Request<'p, 's> {
 
 /// A write to a row, and what has become of it so far.
 pub(super) struct RowWrite {
-    table: Arc<TableState>,
+    pub(super) table: Arc<TableState>,
     pub(super) shard: u8,
     pub(super) place: Bytes,
     written_at: Timestamp,

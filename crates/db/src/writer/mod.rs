@@ -3,6 +3,7 @@
 //! disk serves many. Readers never wait for it.
 
 mod apply;
+mod changes;
 mod indexes;
 mod pending;
 mod prepare;
@@ -157,7 +158,10 @@ struct Waiting {
 impl Waiting {
     /// About how many puts and deletes it makes.
     fn operations(&self) -> usize {
-        let of = |write: &Prepared| write.families.len() + write.table.indexes.len();
+        let of = |write: &Prepared| {
+            let change = usize::from(write.table.schema.changes.is_some());
+            write.families.len() + write.table.indexes.len() + change
+        };
         // One for the catalog.
         self.writes.iter().map(of).sum::<usize>() + 1
     }
@@ -401,6 +405,9 @@ impl Writer {
             }
             answers.push(applied);
         }
+        if pending.is_to_be_synced() {
+            durability = Durability::Sync;
+        }
         let level = match durability {
             Durability::Sync => stonecrop_store::Durability::Sync,
             Durability::Interval | Durability::None => stonecrop_store::Durability::Buffered,
@@ -410,8 +417,12 @@ impl Writer {
         if committed.is_ok() && durability == Durability::Interval {
             self.syncer.wake();
         }
-        if committed.is_err() {
-            tables.iter().for_each(|table| table.activity.forget_stored());
+        for table in &tables {
+            match &committed {
+                Ok(()) if table.schema.changes.is_some() => table.activity.changes.publish(),
+                Ok(()) => {}
+                Err(_) => table.activity.forget_stored(),
+            }
         }
         let answers = answers.into_iter().map(|answer| match &committed {
             Ok(()) => answer.map(|writes| Receipt { durability, writes }),

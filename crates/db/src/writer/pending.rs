@@ -21,6 +21,8 @@ pub(crate) struct Pending<'s> {
     ordered: usize,
     /// About how many operations there will be.
     expected: usize,
+    /// Whether it has to be on disk when it is done, whatever the callers asked for.
+    synced: bool,
 }
 
 impl<'s> Pending<'s> {
@@ -34,6 +36,7 @@ impl<'s> Pending<'s> {
             known: 0,
             ordered: 0,
             expected: operations,
+            synced: false,
         }
     }
 
@@ -43,6 +46,15 @@ impl<'s> Pending<'s> {
 
     pub(crate) fn delete(&mut self, shard: u8, key: Bytes) {
         self.batch.delete(shard, key);
+    }
+
+    /// Nothing of it may be seen before it is on disk.
+    pub(crate) fn must_sync(&mut self) {
+        self.synced = true;
+    }
+
+    pub(crate) fn is_to_be_synced(&self) -> bool {
+        self.synced
     }
 
     /// How many operations there are, to go back to with [`Pending::truncate`].

@@ -389,13 +389,13 @@ fn a_newer_format_is_refused_and_left_alone() {
     Database::open(folder.path()).unwrap().close().unwrap();
     let marker = folder.path().join("STONECROP");
     let good = fs::read_to_string(&marker).unwrap();
-    let newer = good.replace("stonecrop 1", "stonecrop 2");
+    let newer = good.replace("stonecrop 2", "stonecrop 3");
     assert_ne!(newer, good);
     fs::write(&marker, newer).unwrap();
     let error = Database::open(folder.path()).unwrap_err();
     let is_version =
         |e: &Error| matches!(e, Error::Store(e) if e.kind() == stonecrop::StoreErrorKind::Version);
-    assert!(is_version(&error) && error.to_string().contains("format 2"), "{error}");
+    assert!(is_version(&error) && error.to_string().contains("format 3"), "{error}");
     fs::write(&marker, good).unwrap();
     Database::open(folder.path()).unwrap();
 }

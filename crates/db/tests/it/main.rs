@@ -9,6 +9,7 @@
 )]
 
 mod catalog;
+mod changes;
 mod freshness;
 mod harness;
 mod history;

@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, ErrorKind, Result};
 
-const VERSION: u32 = 1;
+/// docs/format.md tells what each version added.
+const VERSION: u32 = 2;
 const MARKER: &str = "STONECROP";
 /// The marker while it is made.
 const NEW_MARKER: &str = "STONECROP.new";
@@ -40,7 +41,14 @@ impl Folder {
         }
         let lock = lock(path)?;
         let shards = match fs::read_to_string(path.join(MARKER)) {
-            Ok(text) => parse_marker(path, &text, engine)?,
+            Ok(text) => {
+                let (version, shards) = parse_marker(path, &text, engine)?;
+                if version < VERSION {
+                    // Before anything is written that an older program would not understand.
+                    write_marker(path, engine, shards)?;
+                }
+                shards
+            }
             Err(error) if matches!(error.kind(), IoKind::NotFound | IoKind::NotADirectory) => {
                 create(path, engine, shards)?;
                 shards
@@ -125,6 +133,10 @@ fn create(path: &Path, engine: &str, shards: u16) -> Result<()> {
             )));
         }
     }
+    write_marker(path, engine, shards)
+}
+
+fn write_marker(path: &Path, engine: &str, shards: u16) -> Result<()> {
     let mut marker = format!("stonecrop {VERSION}\nengine {engine}\nshards {shards}\n");
     marker += &check_line(&marker);
     write_whole(path, MARKER, marker.as_bytes())
@@ -151,7 +163,8 @@ fn check_line(body: &str) -> String {
     format!("{CHECK}{:08x}\n", crc32fast::hash(body.as_bytes()))
 }
 
-fn parse_marker(path: &Path, text: &str, engine: &str) -> Result<u16> {
+/// The version of the format and the count of shards.
+fn parse_marker(path: &Path, text: &str, engine: &str) -> Result<(u32, u16)> {
     let value = |name: &str| {
         let lines = text.lines().filter_map(|line| line.split_once(' '));
         lines.into_iter().find(|(found, _)| *found == name).map(|(_, value)| value)
@@ -187,9 +200,10 @@ fn parse_marker(path: &Path, text: &str, engine: &str) -> Result<u16> {
         }
     }
     let shards = value("shards").and_then(|shards| shards.parse().ok());
-    shards
+    let shards = shards
         .filter(|shards| (1..=256).contains(shards))
-        .ok_or_else(|| damaged("it does not say how many shards there are, 1 to 256"))
+        .ok_or_else(|| damaged("it does not say how many shards there are, 1 to 256"))?;
+    Ok((version, shards))
 }
 
 /// The number of the last synced commit, kept outside of the engine's journal: a damaged journal

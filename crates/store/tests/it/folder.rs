@@ -48,10 +48,10 @@ fn a_newer_format_is_refused_and_a_damaged_marker_too() {
     let marker = folder.path().join("STONECROP");
     let good = fs::read_to_string(&marker).unwrap();
 
-    fs::write(&marker, good.replace("stonecrop 1", "stonecrop 2")).unwrap();
+    fs::write(&marker, good.replace("stonecrop 2", "stonecrop 3")).unwrap();
     let (kind, message) = refused(folder.path());
     assert_eq!(kind, ErrorKind::Version);
-    assert!(message.contains("format 2"), "{message}");
+    assert!(message.contains("format 3"), "{message}");
 
     for damaged in [
         "",
@@ -64,6 +64,35 @@ fn a_newer_format_is_refused_and_a_damaged_marker_too() {
     }
     fs::write(&marker, good).unwrap();
     open(folder.path()).unwrap();
+}
+
+/// The marker as version 1 wrote it.
+const FIRST: &str = "stonecrop 1\nengine fjall\nshards 1\n";
+
+#[test]
+fn a_store_of_the_first_version_is_brought_up_to_this_one() {
+    let folder = tempfile::tempdir().unwrap();
+    open(folder.path()).unwrap().put(0, vec![1], vec![2], Durability::Sync).unwrap();
+    let marker = folder.path().join("STONECROP");
+    let newest = fs::read_to_string(&marker).unwrap();
+    let first = format!("{FIRST}check {:08x}\n", crc32fast::hash(FIRST.as_bytes()));
+    fs::write(&marker, &first).unwrap();
+
+    let store = open(folder.path()).unwrap();
+    assert_eq!(store.get(0, &[1]).unwrap().as_deref(), Some(&[2][..]));
+    assert_eq!(fs::read_to_string(&marker).unwrap(), newest);
+    assert!(newest.starts_with("stonecrop 2\n"), "{newest}");
+}
+
+#[test]
+fn a_damaged_marker_of_the_first_version_is_left_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    open(folder.path()).unwrap();
+    let marker = folder.path().join("STONECROP");
+    let damaged = format!("{FIRST}check 00000000\n");
+    fs::write(&marker, &damaged).unwrap();
+    assert_eq!(refused(folder.path()).0, ErrorKind::Corrupt);
+    assert_eq!(fs::read_to_string(&marker).unwrap(), damaged);
 }
 
 #[test]

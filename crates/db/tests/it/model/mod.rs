@@ -1,6 +1,7 @@
 //! Random steps against a plain map, on both engines, with flushes, compactions and reopening in
 //! between. The model keeps the documented rules and knows nothing of how they are stored.
 
+mod changes;
 mod indexes;
 mod plain;
 mod steps;
@@ -11,9 +12,10 @@ use stonecrop::{Clock, Error, IndexProgress, Placement, Row, Scan, Table, Timest
 use stonecrop_store::{Direction, Read};
 
 use crate::harness::{Engine, Fixture, START};
+use changes::ModelChanges;
 use indexes::{IndexStep, ModelIndex, index};
-use plain::{Failure, ModelCell, Rows, from};
-use steps::{CreateStep, INDEXES, Key, OneWrite, Range, ScanStep, Step, schema, step};
+use plain::{Failure, ModelCell, ModelRow, Rows, from};
+use steps::{CreateStep, INDEXES, Key, OneWrite, Range, ScanStep, Step, keep, schema, step};
 
 type PlainRow = (Vec<stonecrop::keys::Value<'static>>, Vec<(String, ModelCell)>);
 
@@ -34,17 +36,23 @@ struct Run {
     /// Those that the table is made with.
     declared: Vec<IndexStep>,
     indexes: Vec<ModelIndex>,
+    changes: ModelChanges,
+    /// Whether they are kept from the beginning, and for how many seconds.
+    kept: Option<u64>,
     /// The latest time that the clock ever showed.
     latest: Timestamp,
 }
 
 impl Run {
-    fn new(engine: Engine, placement: Placement, shards: u16, declared: Vec<IndexStep>) -> Self {
+    fn new(
+        engine: Engine,
+        (placement, shards, declared, kept): (Placement, u16, Vec<IndexStep>, Option<u64>),
+    ) -> Self {
         let fixture = Fixture::with_shards(engine, shards);
-        let table = fixture.db.create_table(schema(placement, &declared)).unwrap();
+        let table = fixture.db.create_table(schema(placement, &declared, kept)).unwrap();
         let indexes = as_declared(&declared);
-        let (rows, latest) = (Rows::new(), START);
-        Run { fixture, placement, shards, table, rows, declared, indexes, latest }
+        let (rows, latest, changes) = (Rows::new(), START, ModelChanges::new(kept));
+        Run { fixture, placement, shards, table, rows, declared, indexes, changes, kept, latest }
     }
 
     fn now(&self) -> Timestamp {
@@ -94,6 +102,7 @@ impl Run {
                 self.fixture.pass(*count);
                 self.latest = self.latest.max(self.now());
                 self.check_indexes();
+                self.changes.check(&self.table, self.now());
             }
             Step::Back(count) => {
                 // Compaction leaves a minute's room for a clock that goes back.
@@ -101,7 +110,9 @@ impl Run {
                 let back = from(self.now(), -(*count as i64));
                 self.fixture.clock.set(back.max(furthest));
                 self.check_indexes();
+                self.changes.check(&self.table, self.now());
             }
+            Step::KeepChanges(keep) => self.changes.switch(&self.table, *keep),
             Step::CreateIndex(create) => self.create_index(create),
             Step::DropIndex(name) => {
                 let before = self.indexes.len();
@@ -117,18 +128,21 @@ impl Run {
                     (index.failed, index.left_out) = (false, 0);
                 };
                 self.indexes.iter_mut().for_each(emptied);
+                self.changes.truncated(&self.table);
             }
             Step::DropAndCreate => {
                 self.fixture.db.drop_table("table").unwrap();
-                let schema = schema(self.placement, &self.declared);
+                let schema = schema(self.placement, &self.declared, self.kept);
                 self.table = self.fixture.db.create_table(schema).unwrap();
                 self.rows.clear();
                 self.indexes = as_declared(&self.declared);
+                self.changes = ModelChanges::new(self.kept);
             }
             Step::Bring(state) => {
                 self.fixture.bring(*state);
                 self.table = self.fixture.table();
                 self.check_indexes();
+                self.changes.check(&self.table, self.now());
             }
         }
     }
@@ -137,15 +151,22 @@ impl Run {
         let now = self.now();
         let mut rows = self.rows.clone();
         let mut expected = Ok(Vec::new());
+        let mut images = Vec::new();
         for (index, write) in writes.iter().enumerate() {
             let place = self.place(write.key);
             let row = rows.entry(place).or_default();
             let before = row.clone();
+            let (partition, sort) = write.key;
+            let seen = |row: &ModelRow| {
+                let key = vec![partition.into(), sort.into()];
+                row.exists(now).then(|| (key, row.cells(now, None)))
+            };
             let refused = write.condition.as_ref().is_some_and(|c| !c.holds(row, now));
             let ignored = match refused {
                 true => Err(Failure::Condition(index)),
                 false => row.write(now, write),
             };
+            images.push((seen(&before), seen(row)));
             let ignored = ignored.and_then(|ignored| {
                 let mut indexes = self.indexes.iter();
                 indexes.try_for_each(|i| i.check(&before, &place, &rows, (index, write), now))?;
@@ -172,8 +193,11 @@ impl Run {
         // All or nothing.
         if expected.is_ok() {
             self.rows = rows;
+        } else {
+            images.clear();
         }
         assert_eq!(found.map(sorted), expected.map(sorted));
+        self.changes.written(&self.table, now, images);
     }
 
     fn create_index(&mut self, CreateStep { name, index, wait }: &CreateStep) {
@@ -329,15 +353,16 @@ fn check(engine: Engine, default_cases: u32) {
     let shards = prop::sample::select(vec![1, 1, 3]);
     let declared = prop::collection::vec(index(), 0..3);
     let steps = prop::collection::vec(step(), 1..60);
-    let table = (placement, shards, declared);
-    proptest!(config, |((placement, shards, declared) in table, steps in steps)| {
-        let mut run = Run::new(engine, placement, shards, declared);
+    let table = (placement, shards, declared, keep());
+    proptest!(config, |(table in table, steps in steps)| {
+        let mut run = Run::new(engine, table);
         for step in &steps {
             run.apply(step);
         }
         run.scan(&ScanStep::all());
         run.indexes.iter().for_each(|index| run.wait_for(index));
         run.check_indexes();
+        run.changes.check(&run.table, run.now());
         if engine == Engine::Fjall {
             run.check_files();
         }

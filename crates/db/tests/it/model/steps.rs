@@ -22,7 +22,11 @@ pub(super) const INDEXES: [&str; 3] = ["first", "second", "third"];
 
 pub(super) type Key = (&'static str, u64);
 
-pub(super) fn schema(placement: Placement, indexes: &[IndexStep]) -> TableSchema {
+pub(super) fn schema(
+    placement: Placement,
+    indexes: &[IndexStep],
+    changes: Option<u64>,
+) -> TableSchema {
     let [a1, a2, a3] = A;
     let [b1, b2] = B;
     let schema = TableSchema::new("table", "p string", "s u64")
@@ -30,6 +34,10 @@ pub(super) fn schema(placement: Placement, indexes: &[IndexStep]) -> TableSchema
         .placement(placement)
         .family(Family::new("a").column(a1).column(a2).column(a3))
         .family(Family::new("b").column(b1).column(b2).ttl(B_TTL).keep(B_KEEP));
+    let schema = match changes {
+        Some(keep) => schema.changes(seconds(keep)),
+        None => schema,
+    };
     let named = INDEXES.iter().zip(indexes);
     named.fold(schema, |schema, (name, index)| schema.index(index.real(name)))
 }
@@ -57,6 +65,8 @@ pub(super) enum Step {
     Back(u64),
     CreateIndex(CreateStep),
     DropIndex(&'static str),
+    /// For how many seconds, if at all.
+    KeepChanges(Option<u64>),
     Truncate,
     DropAndCreate,
     Bring(State),
@@ -230,6 +240,11 @@ pub(super) fn scan() -> impl Strategy<Value = ScanStep> {
     })
 }
 
+/// For how many seconds changes are kept, if they are.
+pub(super) fn keep() -> impl Strategy<Value = Option<u64>> {
+    prop::option::of(prop::sample::select(vec![20, 100_000]))
+}
+
 pub(super) fn step() -> impl Strategy<Value = Step> {
     let keys = prop::collection::vec(key(), 0..4);
     let forward = prop::sample::select(vec![1, 2, 5, 9, 10, 30, 31, 70, 86_390, 86_460, 86_500]);
@@ -248,6 +263,7 @@ pub(super) fn step() -> impl Strategy<Value = Step> {
         2 => (1..9_u64).prop_map(Step::Back),
         2 => create,
         1 => name.prop_map(Step::DropIndex),
+        2 => keep().prop_map(Step::KeepChanges),
         1 => Just(Step::Truncate),
         1 => Just(Step::DropAndCreate),
         1 => Just(Step::Bring(State::Flushed)),
