@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use stonecrop::keys::Predicate;
-use stonecrop::{Comparison, Condition, Path, Query, Row, RowKey, Scan, Timestamp, Value};
+use stonecrop::{Comparison, Condition, Path, Query, Row, RowKey, Rows, Scan, Timestamp, Value};
 use stonecrop_dynamodb::expression::{KeySearch, KeyTest};
 use stonecrop_dynamodb::value::Item;
 
@@ -15,6 +15,8 @@ use super::refusal::{Refusal, Result};
 
 /// Pages end when they have so many bytes, before filters and projections.
 const PAGE_BYTES: usize = 1 << 20;
+/// So many rows of a partition are read at once without a thread of their own.
+const FEW: usize = 128;
 /// So many rows of an index are read at once.
 const CHUNK: usize = 256;
 
@@ -86,6 +88,48 @@ impl Reading {
     }
 
     fn read_table(&self) -> Result<Found> {
+        let mut found = Found::default();
+        self.take_all(&mut found, &mut self.rows()?)?;
+        Ok(found)
+    }
+
+    /// Reads the first rows of a partition: that takes less time than to have another thread do it.
+    /// If there are more than a few, the others are left; they take longer than others should wait.
+    pub(super) fn begin(&self) -> Result<(Found, Option<Rows>)> {
+        let mut found = Found::default();
+        let mut rows = self.rows()?;
+        let goes_on = self.take_all(&mut found, &mut rows.by_ref().take(FEW))?;
+        Ok((found, goes_on.then_some(rows)))
+    }
+
+    /// Reads the rows that were left.
+    pub(super) fn finish(&self, mut found: Found, mut rows: Rows) -> Result<Found> {
+        self.take_all(&mut found, &mut rows)?;
+        Ok(found)
+    }
+
+    /// Whether a partition is read, in the order of its keys.
+    pub(super) fn is_of_partition(&self) -> bool {
+        self.index.is_none() && self.search.is_some()
+    }
+
+    /// Takes rows until there are no more, or there is no room; tells whether there may be more.
+    fn take_all(
+        &self,
+        found: &mut Found,
+        rows: &mut dyn Iterator<Item = stonecrop::Result<Row>>,
+    ) -> Result<bool> {
+        let mut taken = 0;
+        for row in rows {
+            taken += 1;
+            if !found.take(self, row?) {
+                return Ok(false);
+            }
+        }
+        Ok(taken == FEW)
+    }
+
+    fn rows(&self) -> Result<Rows> {
         let mut scan = match &self.search {
             None => Scan::all().segment(self.segment.0, self.segment.1),
             Some(search) => self.partition(search)?,
@@ -96,13 +140,7 @@ impl Reading {
         if let Some(key) = self.start_key()? {
             scan = scan.after(self.known.table.cursor_after(key)?);
         }
-        let mut found = Found::default();
-        for row in self.known.table.scan(scan)? {
-            if !found.take(self, row?) {
-                break;
-            }
-        }
-        Ok(found)
+        Ok(self.known.table.scan(scan)?)
     }
 
     fn partition(&self, search: &KeySearch) -> Result<Scan<'static>> {

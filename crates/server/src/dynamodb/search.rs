@@ -224,6 +224,15 @@ impl Search {
             segment,
             now: app.database.now(),
         };
+        if reading.is_of_partition() {
+            let (found, rest) = reading.begin()?;
+            let Some(rows) = rest else { return Ok(self.told(&known, None, &found)) };
+            let finish = move |_: &_| {
+                let found = reading.finish(found, rows)?;
+                Ok(self.told(&known, None, &found))
+            };
+            return app.apart(finish).await;
+        }
         app.apart(move |_| {
             let found = reading.read()?;
             Ok(self.told(&known, reading.index.as_ref(), &found))
