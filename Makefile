@@ -2,8 +2,9 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo build web test lint unit docs api browser fuzz fuzz-short fuzz-tools bench \
-	bench-short test-long model-long crash crash-tools fmt tools cargo node browser-tools api-tools
+.PHONY: help demo build web test lint unit docs api browser dynamodb fuzz fuzz-short fuzz-tools bench \
+	bench-short test-long model-long crash crash-tools fmt tools cargo node browser-tools api-tools \
+	dynamodb-tools
 
 KEYS := -p stonecrop-keys
 # cargo-fuzz builds with a sanitizer, which the stable compiler allows only with this set.
@@ -35,7 +36,7 @@ web: web/dist/index.html ## Build the grid
 web/dist/index.html: $(shell find web -type f -not -path "web/dist/*" -not -path "web/node_modules/*") | cargo node
 	cd web && $(NPM_INSTALL) && npm run build
 
-test: web lint unit docs api browser fuzz-short bench-short ## Set up and run everything that CI does
+test: web lint unit docs api browser dynamodb fuzz-short bench-short ## Set up and run everything that CI does
 
 lint: cargo
 	cargo fmt --all --check
@@ -54,6 +55,13 @@ api: unit api-tools
 browser: unit browser-tools
 	cd web && npm test
 	cd tests/browser && $(NPM_INSTALL) && STONECROP_BIN="$$PWD/../../target/debug/stonecrop" npm test
+
+# DynamoDB's protocol through AWS's clients: boto3, the Rust SDK, the JavaScript SDK.
+dynamodb: unit dynamodb-tools
+	PYTHON="$$PWD/target/dynamodb/bin/python" tests/dynamodb/run.sh target/debug/stonecrop -q
+	STONECROP_BIN="$$PWD/target/debug/stonecrop" cargo test --locked \
+		--manifest-path tests/dynamodb/rust/Cargo.toml --target-dir target/dynamodb/rust
+	cd tests/dynamodb/js && $(NPM_INSTALL) && STONECROP_BIN="$$PWD/../../../target/debug/stonecrop" npm test
 
 # Warnings are errors, and so is a type, trait or function without an example (a lint that is not
 # stable yet); a test of stonecrop-keys looks at its methods.
@@ -120,6 +128,13 @@ api-tools: tools
 	@command -v curl >/dev/null || { echo "installing curl (apt)"; apt-get update -qq && apt-get install -y -qq curl; }
 	@test -x target/schemathesis/bin/schemathesis || { echo "installing schemathesis (pip, in target/schemathesis)"; \
 		python3 -m venv target/schemathesis && target/schemathesis/bin/pip install --quiet schemathesis==4.32.5; }
+
+# Installed anew when the requirements change.
+dynamodb-tools: tools node target/dynamodb/installed
+target/dynamodb/installed: tests/dynamodb/requirements.txt | tools
+	@echo "installing boto3, pynamodb and pytest (pip, in target/dynamodb)"
+	@python3 -m venv target/dynamodb && target/dynamodb/bin/pip install --quiet -r $<
+	@touch $@
 
 # strace stops the database at chosen calls.
 crash-tools: tools
