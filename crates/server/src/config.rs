@@ -20,6 +20,8 @@ pub struct Config {
     /// Whether to answer whatever name the client knows the server by. Otherwise, without tokens,
     /// only addresses and `localhost` are: a page elsewhere can't reach it under a name of its own.
     pub any_host: bool,
+    /// How long items stay after the time in their time-to-live attribute, through DynamoDB's door.
+    pub dynamodb_ttl_delay: Duration,
     /// How much is too much.
     pub limits: Limits,
 }

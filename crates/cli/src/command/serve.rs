@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use stonecrop::{Database, Durability, Options};
+use stonecrop_server::api::Lasting;
 use stonecrop_server::{Config, Server, Tls, Tokens};
 use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
@@ -67,6 +68,10 @@ pub(super) struct Listening {
     /// How many requests are worked on at a time
     #[arg(long, value_name = "COUNT", default_value_t = 512)]
     requests: usize,
+    /// How long items stay after the time in their time-to-live attribute, as 48h: DynamoDB takes up
+    /// to two days
+    #[arg(long, value_name = "TIME", default_value = "0s")]
+    dynamodb_ttl_delay: Lasting,
     /// How the log is written: a line of text or of JSON a request, on standard error
     #[arg(long, value_name = "FORM", default_value = "quiet")]
     log: Log,
@@ -117,6 +122,7 @@ pub(super) fn listen(
         location: location.to_owned(),
         tokens: tokens.map_err(Error::Serve)?,
         any_host: listening.insecure_no_auth,
+        dynamodb_ttl_delay: listening.dynamodb_ttl_delay.0,
         ..Config::default()
     };
     config.limits.request_time = Duration::from_secs(listening.timeout.max(1));

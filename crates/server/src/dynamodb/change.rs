@@ -96,7 +96,11 @@ impl Change {
             Err(_) => None,
             Ok(_) if matches!(self.action, Action::Check) => None,
             Ok(None) => row.map(|_| Write::delete(self.row_key.clone())),
-            Ok(Some(new)) => self.known.write(&self.row_key, row, old.as_ref(), new),
+            Ok(Some(new)) => {
+                let named = self.known.keeps_clocks().then(|| self.names());
+                let old = old.as_ref();
+                self.known.write(&self.row_key, row, old, new, named.as_deref(), self.now)
+            }
         };
         let (new, refusal) = match new {
             Ok(new) => (new, None),

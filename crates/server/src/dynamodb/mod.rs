@@ -4,6 +4,7 @@
 //! - [`shapes`], [`faults`], [`input`]: what a request is made of, and the rules for each of it.
 //! - [`known`], [`about`], [`declare`], [`keys`], [`item`]: tables, keys and items as rows.
 //! - [`change`], [`found`], [`capacity`]: writing, reading, and what it would cost.
+//! - [`sweep`]: gives rows their times when time to live is switched on or off.
 //! - The others are operations.
 
 mod about;
@@ -27,6 +28,7 @@ mod refusal;
 mod search;
 mod shapes;
 mod statements;
+mod sweep;
 mod tags;
 mod time_to_live;
 mod tokens;
@@ -49,7 +51,9 @@ use crate::problem::Problem;
 use input::Input;
 use refusal::{Refusal, Result};
 
+pub(crate) use about::forget;
 pub(crate) use known::Shared;
+pub(crate) use sweep::resume;
 pub(crate) use wire::CHECKSUM;
 
 /// The address of this door.

@@ -10,6 +10,7 @@
 
 mod access;
 mod dynamodb;
+mod dynamodb_native;
 mod harness;
 mod hostile;
 mod many;
