@@ -34,6 +34,7 @@ pub struct Write<'a> {
     pub(crate) written_at: Option<Timestamp>,
     pub(crate) ttl: Option<Duration>,
     pub(crate) keep: Option<Duration>,
+    pub(crate) gone_at: Option<Timestamp>,
     pub(crate) decide: Option<Decide>,
 }
 
@@ -57,6 +58,8 @@ pub(crate) enum WriteKind {
     Replace,
     /// All goes.
     Delete,
+    /// Nothing changes but when it goes.
+    Expire,
 }
 
 /// What happens to a column.
@@ -82,6 +85,7 @@ impl<'a> Write<'a> {
             written_at: None,
             ttl: None,
             keep: None,
+            gone_at: None,
             decide: None,
         }
     }
@@ -111,6 +115,24 @@ impl<'a> Write<'a> {
     /// ```
     pub fn delete(key: impl Into<RowKey<'a>>) -> Self {
         Self::new(key, WriteKind::Delete)
+    }
+
+    /// Changes nothing but when the row is gone, as [`Write::gone_at`] does. A row that is not there
+    /// is not made.
+    ///
+    /// ```
+    /// use stonecrop::{Clock, Database, ManualClock, Options, TableSchema, Timestamp, Write};
+    /// let clock = std::sync::Arc::new(ManualClock::new(Timestamp::from_micros(0)));
+    /// let database = Database::open_with("memory:", Options::default().clock(clock.clone()))?;
+    /// let sessions = database.create_table(TableSchema::new("sessions", "id u64", "")?)?;
+    /// sessions.write(Write::put(1).set("user", "Ann"))?;
+    /// sessions.write(Write::expire(1, Timestamp::from_micros(5)))?;
+    /// clock.set(Timestamp::from_micros(5));
+    /// assert!(sessions.get(1)?.is_none());
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn expire(key: impl Into<RowKey<'a>>, at: Timestamp) -> Self {
+        Self::new(key, WriteKind::Expire).gone_at(at)
     }
 
     /// Does what a function makes of the row as it is, and no other write comes between: the write
@@ -227,6 +249,19 @@ impl<'a> Write<'a> {
     /// ```
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Some(ttl);
+        self
+    }
+
+    /// The whole row is gone at this time, what is not written included, or earlier where a family
+    /// says so; [`Timestamp::NEVER`] takes such a time away. No other clock changes, and later
+    /// writes have to say it again.
+    ///
+    /// ```
+    /// use stonecrop::{Timestamp, Write};
+    /// Write::put(1).set("user", "Ann").gone_at(Timestamp::from_micros(1_800_000_000_000_000));
+    /// ```
+    pub fn gone_at(mut self, time: Timestamp) -> Self {
+        self.gone_at = Some(time);
         self
     }
 

@@ -65,7 +65,7 @@ impl App {
             turns: Arc::new(Semaphore::new(config.limits.requests)),
             metrics: Metrics::new(),
             started: Stopwatch::start(),
-            dynamodb: crate::dynamodb::Shared::default(),
+            dynamodb: crate::dynamodb::Shared::new(config.dynamodb_ttl_delay),
             threads: Arc::new(Semaphore::new(THREADS_A_CORE * cores)),
             commits: committer(),
             freshness: Mutex::default(),

@@ -27,6 +27,8 @@ pub struct Config {
     /// The sites whose pages may ask at DynamoDB's door, as `http://example.com`, or `*` for all.
     /// Without any, all may where a request needs a token or a signature, and otherwise none.
     pub cors_origins: Vec<String>,
+    /// How long items stay after the time in their time-to-live attribute, through DynamoDB's door.
+    pub dynamodb_ttl_delay: Duration,
     /// How much is too much.
     pub limits: Limits,
 }

@@ -142,6 +142,8 @@ impl Server {
         if let Ok(address) = listener.local_addr() {
             self.check_address(address)?;
         }
+        let of_door = app.clone();
+        tokio::task::spawn_blocking(move || crate::dynamodb::resume(&of_door));
         let limits = app.config.limits;
         let places = Arc::new(Semaphore::new(limits.connections));
         let graceful = GracefulShutdown::new();

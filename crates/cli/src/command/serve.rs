@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use stonecrop::{Database, Durability, Options};
+use stonecrop_server::api::Lasting;
 use stonecrop_server::{AccessKeys, Config, Server, Tls, Tokens};
 use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
@@ -80,6 +81,10 @@ pub(super) struct Listening {
     /// How many requests are worked on at a time
     #[arg(long, value_name = "COUNT", default_value_t = 512)]
     requests: usize,
+    /// How long items stay after the time in their time-to-live attribute, as 48h: DynamoDB takes up
+    /// to two days
+    #[arg(long, value_name = "TIME", default_value = "0s")]
+    dynamodb_ttl_delay: Lasting,
     /// How the log is written: a line of text or of JSON a request, on standard error
     #[arg(long, value_name = "FORM", default_value = "quiet")]
     log: Log,
@@ -133,6 +138,7 @@ pub(super) fn listen(
         access_keys: access_keys.map_err(Error::Serve)?,
         any_host: listening.insecure_no_auth,
         cors_origins: listening.cors_origin.clone(),
+        dynamodb_ttl_delay: listening.dynamodb_ttl_delay.0,
         ..Config::default()
     };
     config.limits.request_time = Duration::from_secs(listening.timeout.max(1));

@@ -6,12 +6,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use stonecrop_store::{Direction, Read};
 
-use crate::catalog::{self, CATALOG_SHARD, TableState, loose_prefix};
+use crate::catalog::{self, CATALOG_SHARD, Place, TableState, loose_prefix};
 use crate::clock::Timestamp;
 use crate::entry::{HEADER_BYTES, Header};
 use crate::error::{Error, Result};
+use crate::index::entries_of;
 use crate::read::{Loader, Moment, Selection};
-use crate::record::{LOOSE, entry_key, history_key, history_range};
+use crate::record::{LOOSE, Record, entry_key, history_key, history_range, record};
 use crate::schema::History;
 use crate::write::{Decide, WriteKind};
 use crate::writer::Outcome;
@@ -117,14 +118,17 @@ impl<'p, 's> Request<'p, 's> {
             }
             return Ok(row.outcome());
         }
-        if write.kind != WriteKind::Put {
+        if matches!(write.kind, WriteKind::Replace | WriteKind::Delete) {
             self.remove_others(&mut row, &write.families)?;
         }
-        if write.families.is_empty() && write.kind != WriteKind::Delete {
+        if write.families.is_empty() && matches!(write.kind, WriteKind::Put | WriteKind::Replace) {
             self.put_presence(&mut row)?;
         }
         for family in write.families {
             self.put_family(&mut row, family)?;
+        }
+        if let Some(at) = write.gone_at {
+            self.expire(&row, at)?;
         }
         self.maintain(&row, watched, index)?;
         self.draft_change(&row, before)?;
@@ -218,6 +222,26 @@ impl<'p, 's> Request<'p, 's> {
                 self.pending.put(row.shard, key, with_header(entry, header));
             }
             None => self.pending.put(row.shard, key, self.removal(written_at)),
+        }
+        Ok(())
+    }
+
+    /// Makes all that the row holds be gone at a time, or when its family says, if that is earlier.
+    fn expire(&mut self, row: &RowWrite, at: Timestamp) -> Result<()> {
+        let place = Place { shard: row.shard, bytes: row.place.clone() };
+        for (key, value) in entries_of(self.pending.view(), &row.table, &place)? {
+            let (header, _) = Header::read(&value).map_err(|p| row.table.corrupt(p))?;
+            let family = match record(&key) {
+                Some(Record::Row { family, .. }) => row.table.family(family),
+                _ => None,
+            };
+            let keep = family.and_then(|family| family.lifetime.keep);
+            let own = keep.map_or(Timestamp::NEVER, |keep| header.fresh_until + keep);
+            let gone_at = own.min(at);
+            if header.is_visible(self.now) && header.gone_at != gone_at {
+                let entry = with_header(value.to_vec(), Header { gone_at, ..header });
+                self.pending.put(row.shard, key, entry);
+            }
         }
         Ok(())
     }

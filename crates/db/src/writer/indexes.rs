@@ -47,6 +47,7 @@ impl Request<'_, '_> {
             }
             // Of an index over the key alone the whole row is a part.
             write.kind != WriteKind::Put
+                || write.gone_at.is_some()
                 || index.is_of_keys()
                 || index.parts.iter().any(|part| {
                     let is_part =

@@ -27,6 +27,8 @@ pub(crate) struct Prepared {
     pub(crate) kind: WriteKind,
     pub(crate) condition: Option<Compiled>,
     pub(crate) written_at: Option<Timestamp>,
+    /// From when on the whole row is gone, if the write says so.
+    pub(crate) gone_at: Option<Timestamp>,
     /// The families that are written, each once.
     pub(crate) families: Vec<PreparedFamily>,
     pub(crate) decide: Option<Decide>,
@@ -70,10 +72,11 @@ impl Prepared {
             return Err(Error::value(column, "what is set is up to the function that decides"));
         }
         let families = match write.kind {
-            WriteKind::Delete => match write.changes.first() {
+            WriteKind::Delete | WriteKind::Expire => match write.changes.first() {
                 None => Vec::new(),
                 Some((column, _)) => {
-                    return Err(Error::value(column, "a delete takes no columns"));
+                    let problem = "a write that only deletes or expires takes no columns";
+                    return Err(Error::value(column, problem));
                 }
             },
             WriteKind::Put | WriteKind::Replace => families(table, write)?,
@@ -88,6 +91,7 @@ impl Prepared {
             kind: write.kind,
             condition: write.condition.as_ref().map(|condition| Compiled::new(condition, table)),
             written_at: write.written_at,
+            gone_at: write.gone_at,
             families,
             decide: write.decide.clone(),
         })

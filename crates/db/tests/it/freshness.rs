@@ -200,3 +200,53 @@ fn a_scan_that_began_before_a_family_was_gone_goes_on_to_return_it() {
         assert_eq!(table.scan(Scan::all()).unwrap().count(), 0);
     });
 }
+
+#[test]
+fn a_row_can_be_gone_at_a_time_of_its_own() {
+    let index = |name, columns| stonecrop::Index::new(name, columns).unwrap();
+    in_every_state(
+        |fixture| {
+            let schema = schema().index(index("all", "id u64")).index(index("some", "forever i64"));
+            let table = fixture.db.create_table(schema).unwrap();
+            let row =
+                |id| Write::put(id).set("s1", 1).set("stale", 3).set("forever", 4).set("loose", 5);
+            table.write(row(1).gone_at(at(50))).unwrap();
+            table.write(row(2)).unwrap();
+            table.write(row(3).gone_at(at(5))).unwrap();
+            // Written before: what is not written again goes too, with the clocks that it had.
+            fixture.clock.set(at(1));
+            table.write(Write::put(2).set("loose", 6).gone_at(at(40))).unwrap();
+            table.write(Write::expire(9, at(40))).unwrap();
+        },
+        |fixture| {
+            let table = fixture.table();
+            let clean = || assert!(fixture.db.check().unwrap().is_clean());
+            let cell = |id: u64, column| table.get(id).unwrap().unwrap().cell(column).cloned();
+            assert!(table.get(9).unwrap().is_none());
+            assert_eq!(cell(1, "s1").unwrap().gone_at, at(30), "its family says so");
+            assert_eq!(cell(1, "loose").unwrap().gone_at, at(50));
+            let stale = cell(2, "stale").unwrap();
+            assert_eq!(
+                (stale.written_at, stale.fresh_until, stale.gone_at),
+                (START, at(10), at(40))
+            );
+            clean();
+            fixture.clock.set(at(5));
+            assert!(table.get(3).unwrap().is_none());
+            // The time is moved, and taken away.
+            table.write(Write::expire(1, at(60))).unwrap();
+            table.write(Write::expire(2, Timestamp::NEVER)).unwrap();
+            assert_eq!(cell(2, "s1").unwrap().gone_at, at(30), "its family says so");
+            clean();
+            let found =
+                |name: &str| table.query(&stonecrop::Query::new().index(name)).unwrap().rows.len();
+            fixture.clock.set(at(59));
+            assert_eq!((found("all"), found("some")), (2, 2));
+            fixture.clock.set(at(60));
+            assert_eq!((found("all"), found("some")), (1, 1));
+            assert!(table.get(1).unwrap().is_none());
+            assert_eq!(cell(2, "stale").unwrap().gone_at, Timestamp::NEVER);
+            clean();
+        },
+    );
+}

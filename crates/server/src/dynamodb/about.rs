@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use stonecrop::{Database, Error, Family, Table, TableSchema, Value, Write};
+use stonecrop::keys::Value as KeyValue;
+use stonecrop::{Database, Error, Family, Scan, Table, TableSchema, Value, Write};
 
 /// The table that has a row for each of the others.
 pub(super) const TABLE: &str = "stonecrop.dynamodb";
@@ -29,6 +30,9 @@ pub(super) struct About {
     pub(super) tags: BTreeMap<String, String>,
     /// The attribute whose time makes an item vanish.
     pub(super) ttl: Option<String>,
+    /// How often that was changed, and how often when the rows were last given their times.
+    pub(super) ttl_changes: u64,
+    pub(super) ttl_swept: u64,
     pub(super) stream: Option<StreamAbout>,
 }
 
@@ -99,6 +103,24 @@ impl About {
         })
     }
 
+    /// The tables whose rows are still to be given their times.
+    pub(super) fn unswept(database: &Database) -> stonecrop::Result<Vec<String>> {
+        let all = match database.table(TABLE) {
+            Err(Error::NoTable { .. }) => return Ok(Vec::new()),
+            all => all?,
+        };
+        let mut names = Vec::new();
+        for row in all.scan(Scan::all())? {
+            let row = row?;
+            let Some(KeyValue::String(name)) = row.key().values().first() else { continue };
+            let about = About::read(database, name)?;
+            if about.is_some_and(|about| about.ttl_changes != about.ttl_swept) {
+                names.push(name.to_string());
+            }
+        }
+        Ok(names)
+    }
+
     pub(super) fn write(&self, database: &Database, table: &str) -> stonecrop::Result<()> {
         let text = serde_json::to_string(self).unwrap_or_default();
         own_table(database)?.write(Write::put(table).set(COLUMN, text))?;
@@ -108,6 +130,14 @@ impl About {
     pub(super) fn forget(database: &Database, table: &str) -> stonecrop::Result<()> {
         own_table(database)?.write(Write::delete(table))?;
         Ok(())
+    }
+}
+
+/// Forgets what was told of a table that another door made anew or dropped.
+pub(crate) fn forget(database: &Database, table: &str) -> stonecrop::Result<()> {
+    match About::read(database, table)? {
+        Some(_) => About::forget(database, table),
+        None => Ok(()),
     }
 }
 

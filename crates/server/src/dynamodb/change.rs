@@ -107,7 +107,10 @@ impl Change {
         let write = match &new {
             _ if matches!(self.action, Action::Check) => None,
             None => row.map(|_| Write::delete(self.row_key.clone())),
-            Some(new) => self.known.write(&self.row_key, row, visible, new),
+            Some(new) => {
+                let named = self.known.keeps_clocks().then(|| self.names());
+                self.known.write(&self.row_key, row, visible, new, named.as_deref(), self.now)
+            }
         };
         if self.keeps_items {
             (outcome.old, outcome.new) = (old.clone(), new.map(Cow::into_owned));

@@ -6,10 +6,9 @@ use serde_json::{Value as Json, json};
 use stonecrop::keys::{Field, Schema};
 use stonecrop::{Error, Family, TableSchema};
 
-use super::about::{About, StreamAbout};
+use super::about::{About, IndexAbout, StreamAbout};
 use super::declare::{
-    Definitions, check_definitions, check_members, column_of, database_index, definitions, indexes,
-    key_names, units,
+    check_definitions, check_members, database_index, definitions, indexes, key_names, units,
 };
 use super::describe::{description, named};
 use super::faults::{Faults, table_name};
@@ -58,8 +57,8 @@ pub(super) async fn create(app: &App, mut input: Input) -> Result<Json> {
         class: input.text("TableClass").map(str::to_owned),
         indexes,
         tags: tags::read(&input)?.into_iter().collect(),
-        ttl: None,
         stream: stream(input.take_inner("StreamSpecification"), now)?,
+        ..About::default()
     };
     let schema = schema(&name, &key, &about)?;
     let of_app = app.clone();
@@ -67,14 +66,22 @@ pub(super) async fn create(app: &App, mut input: Input) -> Result<Json> {
         let _altering = of_app.dynamodb.lock();
         let exists =
             || Refusal::new("ResourceInUseException", format!("Table already exists: {name}"));
-        if is_own_name(&name) {
+        if is_own_name(&name) || database.tables().contains(&name) {
             return Err(exists());
         }
+        // Before the table, so that it is never there without what is told of it.
+        about.write(database, &name)?;
         match database.create_table(schema) {
-            Err(Error::TableExists { .. }) => return Err(exists()),
-            made => made?,
-        };
-        of_app.dynamodb.store(database, &name, &about)
+            Err(error) => {
+                About::forget(database, &name)?;
+                Err(if matches!(error, Error::TableExists { .. }) {
+                    exists()
+                } else {
+                    error.into()
+                })
+            }
+            Ok(_) => of_app.dynamodb.load(database, &name),
+        }
     });
     Ok(json!({"TableDescription": description(&*known.await?, "ACTIVE")}))
 }
@@ -141,16 +148,13 @@ fn schema(name: &str, key: &[String], about: &About) -> Result<TableSchema> {
         Ok(schema.to_string())
     };
     let mut schema = TableSchema::new(name, &field(key.first())?, &field(key.get(1))?)?;
-    let columns: BTreeSet<String> = about
-        .indexes
-        .iter()
-        .flat_map(|index| index.key().map(|name| column_of(name, key)))
-        .collect();
+    let columns = about.indexes.iter().flat_map(IndexAbout::key);
+    let columns: BTreeSet<&String> = columns.filter(|name| !key.contains(name)).collect();
     let family = columns.into_iter().fold(Family::new(FAMILY), Family::column);
     schema = schema.family(family);
-    let definitions: &Definitions = &about.attributes;
+    let type_of = |name: &str| field_type(about.type_of(name).unwrap_or("S"));
     for index in &about.indexes {
-        schema = schema.index(database_index(index, definitions, key)?);
+        schema = schema.index(database_index(index, type_of)?);
     }
     Ok(schema)
 }

@@ -4,13 +4,11 @@ use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
 use stonecrop::Index;
-use stonecrop::keys::{Field, Schema};
+use stonecrop::keys::{Field, Schema, Type};
 
 use super::about::{IndexAbout, Projected, Units};
 use super::faults::Faults;
 use super::input::Input;
-use super::keys::field_type;
-use super::known::copy_of;
 use super::refusal::{Refusal, Result};
 
 const MOST_LOCAL: usize = 5;
@@ -280,25 +278,10 @@ pub(super) fn check_definitions(
     Ok(())
 }
 
-/// An index as the database has it: over columns, which for attributes of the key are copies.
-pub(super) fn database_index(
-    index: &IndexAbout,
-    definitions: &Definitions,
-    key: &[String],
-) -> Result<Index> {
-    let fields = index.key().map(|name| {
-        let of = definitions.iter().find(|(known, _)| known == name);
-        Field::new(column_of(name, key), field_type(of.map_or("S", |(_, of)| of)))
-    });
+/// An index as the database has it.
+pub(super) fn database_index(index: &IndexAbout, type_of: impl Fn(&str) -> Type) -> Result<Index> {
+    let fields = index.key().map(|name| Field::new(name.clone(), type_of(name)));
     let schema = Schema::new(fields.collect())
         .map_err(|error| Refusal::invalid(format!("index {}: {error}", index.name)))?;
     Ok(Index::new(index.name.clone(), &schema.to_string())?)
-}
-
-/// The column that an index finds an attribute in.
-pub(super) fn column_of(attribute: &str, key: &[String]) -> String {
-    match key.iter().any(|name| name == attribute) {
-        true => copy_of(attribute),
-        false => attribute.to_owned(),
-    }
 }

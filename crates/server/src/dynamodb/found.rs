@@ -8,8 +8,7 @@ use stonecrop_dynamodb::expression::{KeySearch, KeyTest};
 use stonecrop_dynamodb::value::Item;
 
 use super::about::IndexAbout;
-use super::declare::column_of;
-use super::keys::{field_type, to_key};
+use super::keys::to_key;
 use super::known::Known;
 use super::refusal::{Refusal, Result};
 
@@ -198,9 +197,8 @@ impl Reading {
     fn start_cursor(&self, index: &IndexAbout, query: &Query) -> Result<Option<String>> {
         let (Some(start), Some(key)) = (&self.start, self.start_key()?) else { return Ok(None) };
         let wrong = || Refusal::validation("The provided starting key is invalid");
-        let columns = index.key().map(|name| {
-            let of = field_type(self.known.about.type_of(name).unwrap_or("S"));
-            start.get(name).and_then(|value| to_key(value, &of)).ok_or_else(wrong)
+        let columns = index.key().zip(self.known.indexed(&index.name)).map(|(name, of)| {
+            start.get(name).and_then(|value| to_key(value, of)).ok_or_else(wrong)
         });
         let columns = columns.collect::<Result<Vec<_>>>()?;
         Ok(Some(self.known.table.index_cursor(query, &columns, key)?))
@@ -208,11 +206,7 @@ impl Reading {
 
     /// What is asked of the columns of an index.
     fn index_condition(&self, index: &IndexAbout, search: &KeySearch) -> Condition {
-        let key: Vec<String> = self.known.key.iter().map(|part| part.name.clone()).collect();
-        let path = |name: &String| match self.known.is_own {
-            true => Path::new(column_of(name, &key)),
-            false => Path::new(name.clone()),
-        };
+        let path = |name: &String| Path::new(name.clone());
         let mut names = index.key();
         let values = search.partition.iter().chain(&search.sort);
         let mut conditions: Vec<Condition> = values

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use stonecrop::keys::Type;
 use stonecrop::{ColumnType, Row, RowKey, Timestamp, Value, Write};
 use stonecrop_dynamodb::expression::Projection;
 use stonecrop_dynamodb::value::{Encoded, Item, number_text, value_size};
 
-use super::known::{Known, copy_of, is_copy};
+use super::known::Known;
 
 /// Items that ran out so long ago stay, as the service has it: their time is taken for a mistake.
 const FIVE_YEARS: f64 = 5.0 * 365.0 * 86_400.0;
@@ -28,8 +29,7 @@ impl Known {
     fn attributes<'r>(&'r self, row: &'r Row) -> impl Iterator<Item = (&'r str, Cow<'r, Value>)> {
         let key = self.key.iter().zip(row.key().values());
         let key = key.map(|(part, value)| (&*part.name, Cow::Owned(Value::from_key(value))));
-        let columns = row.columns().filter(|(name, _)| !is_copy(name));
-        key.chain(columns.map(|(name, cell)| (name, Cow::Borrowed(&cell.value))))
+        key.chain(row.columns().map(|(name, cell)| (name, Cow::Borrowed(&cell.value))))
     }
 
     /// The bytes of those attributes of an item that are shown.
@@ -40,44 +40,79 @@ impl Known {
 
     /// Whether the time of an item is over.
     pub(super) fn is_over(&self, row: &Row, now: Timestamp) -> bool {
-        let Some(Value::Decimal(until)) = self.about.ttl.as_ref().and_then(|name| row.value(name))
-        else {
-            return false;
-        };
-        let until: f64 = number_text(until).parse().unwrap_or(f64::MAX);
-        let now = now.as_micros() as f64 / 1e6;
-        until < now && now - until < FIVE_YEARS
+        let at = self.about.ttl.as_ref().map(|name| self.end(row.value(name), now));
+        at.is_some_and(|at| at <= now)
     }
 
-    /// The write that makes a row this item, or the item that is in it; none where it is it already.
+    /// From when on an item is gone, if the table has an attribute for that.
+    pub(super) fn gone_at(&self, item: &Item, now: Timestamp) -> Option<Timestamp> {
+        let attribute = self.about.ttl.as_ref()?;
+        Some(self.end(item.get(attribute), now))
+    }
+
+    /// The time that such an attribute stands for.
+    fn end(&self, value: Option<&Value>, now: Timestamp) -> Timestamp {
+        let seconds: Option<f64> = match value {
+            Some(Value::Decimal(until)) => number_text(until).parse().ok(),
+            Some(Value::Int(until)) => Some(*until as f64),
+            Some(Value::Float(until)) => Some(*until),
+            _ => None,
+        };
+        let counts = |until: &f64| now.as_micros() as f64 / 1e6 - until < FIVE_YEARS;
+        seconds.filter(counts).map_or(Timestamp::NEVER, |until| {
+            Timestamp::from_micros((until * 1e6) as i64) + self.ttl_delay
+        })
+    }
+
+    /// The write that makes a row this item; none where it is it already. The attributes that are
+    /// named are written even if they stay the same: their families are fresh again.
     pub(super) fn write(
         &self,
         key: &RowKey<'static>,
         row: Option<&Row>,
         old: Option<&Row>,
         new: &Item,
+        named: Option<&[&str]>,
+        now: Timestamp,
+    ) -> Option<Write<'static>> {
+        let write = self.write_columns(key, row, old, new, named)?;
+        Some(match self.gone_at(new, now) {
+            Some(at) => write.gone_at(at),
+            None => write,
+        })
+    }
+
+    fn write_columns(
+        &self,
+        key: &RowKey<'static>,
+        row: Option<&Row>,
+        old: Option<&Row>,
+        new: &Item,
+        named: Option<&[&str]>,
     ) -> Option<Write<'static>> {
         let attributes = || new.iter().filter(|(name, _)| !self.is_key(name));
-        // A row of another item, or one without columns, is made anew.
-        let Some(old) = old.filter(|_| attributes().next().is_some()) else {
+        let is_named = |name: &String| named.is_some_and(|named| named.contains(&name.as_str()));
+        // A row of another item, or one without columns, or all of it, is made anew.
+        let is_part = attributes().next().is_some() && !new.keys().all(is_named);
+        let Some(old) = old.filter(|_| is_part) else {
             let write = match (row, attributes().next()) {
                 (None, Some(_)) => Write::put(key.clone()),
                 _ => Write::replace(key.clone()),
             };
-            return Some(self.with_copies(self.set_all(write, attributes()), None, new));
+            return Some(self.set_all(write, attributes()));
         };
         let stored: HashMap<&str, &Value> =
             old.columns().map(|(name, cell)| (name, &cell.value)).collect();
-        let is_changed = |name: &str, value| stored.get(name) != Some(&value);
-        let changed = attributes().filter(|(name, value)| is_changed(name, value));
-        let mut write = self.set_all(Write::put(key.clone()), changed);
-        let mut changes = attributes().any(|(name, value)| is_changed(name, value));
-        let names = stored.keys().filter(|name| !is_copy(name) && !new.contains_key(**name));
-        for name in names {
+        let is_written = |(name, value): &(&String, &Value)| {
+            stored.get(name.as_str()) != Some(value) || is_named(name)
+        };
+        let mut write = self.set_all(Write::put(key.clone()), attributes().filter(is_written));
+        let mut changes = attributes().any(|attribute| is_written(&attribute));
+        for name in stored.keys().filter(|name| !new.contains_key(**name)) {
             write = write.remove((*name).to_owned());
             changes = true;
         }
-        changes.then(|| self.with_copies(write, row, new))
+        changes.then_some(write)
     }
 
     fn set_all<'i>(
@@ -86,24 +121,7 @@ impl Known {
         attributes: impl Iterator<Item = (&'i String, &'i Value)>,
     ) -> Write<'static> {
         attributes.fold(write, |write, (name, value)| {
-            let value = match self.is_own {
-                true => value.clone(),
-                false => native(value, self.declared_type(name)),
-            };
-            write.set(name.clone(), value)
-        })
-    }
-
-    /// With the copies of key attributes that indexes are over, where the row lacks them.
-    fn with_copies(&self, write: Write<'static>, row: Option<&Row>, new: &Item) -> Write<'static> {
-        self.copied.iter().fold(write, |write, name| {
-            let column = copy_of(name);
-            match new.get(name) {
-                Some(value) if row.is_none_or(|row| row.value(&column).is_none()) => {
-                    write.set(column, value.clone())
-                }
-                _ => write,
-            }
+            write.set(name.clone(), native(value, self.declared_type(name)))
         })
     }
 }
@@ -137,14 +155,25 @@ impl Serialize for Shown<'_> {
     }
 }
 
-/// A number in the type that a native column was declared with.
+/// A value in the type that a column was declared with: the service has one type of numbers, and
+/// none for times and the like, which are texts to it.
 fn native(value: &Value, of: ColumnType) -> Value {
-    let Value::Decimal(number) = value else { return value.clone() };
-    let text = number_text(number);
-    let parsed = match of {
-        ColumnType::Int => text.parse().ok().map(Value::Int),
-        ColumnType::Float => text.parse().ok().map(Value::Float),
+    let parsed = match (value, of) {
+        (Value::Decimal(number), ColumnType::Int) => {
+            number_text(number).parse().ok().map(Value::Int)
+        }
+        (Value::Decimal(number), ColumnType::Float) => {
+            number_text(number).parse().ok().map(Value::Float)
+        }
+        (Value::String(text), ColumnType::Timestamp) => text.parse().ok().map(Value::Timestamp),
+        (Value::String(text), ColumnType::Date) => from_text(text, &Type::Date),
+        (Value::String(text), ColumnType::Uuid) => from_text(text, &Type::Uuid),
         _ => None,
     };
     parsed.unwrap_or_else(|| value.clone())
+}
+
+fn from_text(text: &str, of: &Type) -> Option<Value> {
+    let json = serde_json::Value::from(text).to_string();
+    of.value_from_json(&json).ok().map(|value| Value::from_key(&value))
 }

@@ -2,12 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use stonecrop::keys::{Nulls, Type};
-use stonecrop::{ColumnType, Database, Error, Table, TableSchema};
+use stonecrop::{ColumnType, Database, Error, Family, Index, Table, TableSchema};
 use stonecrop_dynamodb::value::AttributeType;
 
 use super::about::{self, About, IndexAbout, Projected};
+use super::keys::field_type;
 use super::refusal::{Refusal, Result};
 use super::tokens;
 use crate::app::App;
@@ -16,14 +18,15 @@ use crate::app::App;
 pub(super) const FAMILY: &str = "item";
 /// So many attributes of a table are declared, and kept together; others are by themselves.
 const MOST_DECLARED: usize = 500;
-/// What the names of columns begin with that hold a copy of a key attribute, for an index over it:
-/// the database's indexes are over columns alone.
-const COPY: char = '\u{1}';
 
 /// What this door keeps for all requests.
 #[derive(Default)]
 pub(crate) struct Shared {
     tables: Mutex<HashMap<String, Arc<Known>>>,
+    /// How long items stay after their time.
+    ttl_delay: Duration,
+    /// The tables whose rows are given their times.
+    pub(super) sweeping: Mutex<HashSet<String>>,
     /// Held by whoever changes what is told of tables.
     pub(super) altering: Mutex<()>,
 }
@@ -44,23 +47,15 @@ pub(super) struct Known {
     pub(super) about: About,
     /// One or two.
     pub(super) key: Vec<KeyPart>,
-    /// Whether it was made through this door.
-    pub(super) is_own: bool,
+    /// Whether new attributes are declared, in the family that this door makes for them.
+    is_own: bool,
     /// The version of the table's definition that this is of.
     version: u32,
     declared: HashMap<String, ColumnType>,
-    /// Key attributes that have a copy in a column.
-    pub(super) copied: Vec<String>,
-}
-
-/// The column that holds an attribute as an index needs it.
-pub(super) fn copy_of(attribute: &str) -> String {
-    format!("{COPY}{attribute}")
-}
-
-/// Whether a column is only for an index.
-pub(super) fn is_copy(column: &str) -> bool {
-    column.starts_with(COPY)
+    /// The types in the database of what its indexes are over, by their names.
+    indexed: HashMap<String, Vec<Type>>,
+    /// How long items stay after their time.
+    pub(super) ttl_delay: Duration,
 }
 
 /// Whether a table is one that only this door looks into.
@@ -69,20 +64,29 @@ pub(super) fn is_own_name(table: &str) -> bool {
 }
 
 impl Known {
-    fn new(table: Table, about: Option<About>) -> Result<Self> {
+    fn new(table: Table, about: Option<About>, ttl_delay: Duration) -> Result<Self> {
         let (version, schema) = (table.version()?, table.schema()?);
         let key = key_parts(&schema).ok_or_else(Refusal::no_table)?;
-        let is_own = about.is_some();
-        let about = about.unwrap_or_else(|| native(&schema, &key));
+        let about = match about {
+            Some(about) => mended(about, native(&schema, &key)),
+            None => native(&schema, &key),
+        };
+        let is_free = |family: &Family| {
+            family.name() == FAMILY && family.column_types().all(|of| of == ColumnType::Any)
+        };
+        let is_own = schema.families().first().is_some_and(is_free);
+        let types = |index: &Index| -> Vec<Type> {
+            index.columns().fields().iter().map(|field| field.field_type().clone()).collect()
+        };
+        let indexed = schema.indexes().iter();
+        let indexed = indexed.map(|index| (index.name().to_owned(), types(index))).collect();
         let declared: HashMap<String, ColumnType> = schema
             .families()
             .iter()
             .flat_map(|family| family.columns().zip(family.column_types()))
             .map(|(name, of)| (name.to_owned(), of))
             .collect();
-        let names = key.iter().map(|part| part.name.clone());
-        let copied = names.filter(|name| declared.contains_key(&copy_of(name))).collect();
-        Ok(Known { table, about, key, is_own, version, declared, copied })
+        Ok(Known { table, about, key, is_own, version, declared, indexed, ttl_delay })
     }
 
     pub(super) fn is_key(&self, attribute: &str) -> bool {
@@ -95,7 +99,28 @@ impl Known {
         })
     }
 
-    /// The type that a column of a native table was declared with.
+    /// Whether the table may have families with clocks of their own, which a write refreshes.
+    pub(super) fn keeps_clocks(&self) -> bool {
+        !self.is_own
+    }
+
+    /// The types in the database of an index's key attributes.
+    pub(super) fn indexed(&self, index: &str) -> &[Type] {
+        self.indexed.get(index).map_or(&[], Vec::as_slice)
+    }
+
+    /// The type in the database that an attribute is indexed with, if its own is this.
+    pub(super) fn type_in_index(&self, attribute: &str, code: &str) -> Type {
+        let part = self.key.iter().find(|part| part.name == attribute);
+        match (part, self.declared_type(attribute)) {
+            (Some(part), _) => part.field.clone(),
+            (None, ColumnType::Int) => Type::I64,
+            (None, ColumnType::Float) => Type::F64,
+            _ => field_type(code),
+        }
+    }
+
+    /// The type that a column was declared with.
     pub(super) fn declared_type(&self, column: &str) -> ColumnType {
         self.declared.get(column).copied().unwrap_or_default()
     }
@@ -158,6 +183,10 @@ impl App {
 }
 
 impl Shared {
+    pub(crate) fn new(ttl_delay: Duration) -> Self {
+        Shared { ttl_delay, ..Shared::default() }
+    }
+
     fn cached(&self, name: &str) -> Option<Arc<Known>> {
         let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         let known = tables.get(name)?;
@@ -172,7 +201,8 @@ impl Shared {
             return Err(Refusal::no_table());
         }
         let table = database.table(name)?;
-        let known = Arc::new(Known::new(table, About::read(database, name)?)?);
+        let known = Known::new(table, About::read(database, name)?, self.ttl_delay)?;
+        let known = Arc::new(known);
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         tables.insert(name.to_owned(), known.clone());
         Ok(known)
@@ -235,7 +265,30 @@ fn key_type(of: &Type) -> Option<AttributeType> {
     })
 }
 
-/// What is told of a table that was not made through this door: its indexes over strings, decimals
+/// What was stored of a table, with the indexes that it has: an index is made and dropped apart from
+/// what is told of it, and by other doors as well.
+fn mended(mut about: About, of_schema: About) -> About {
+    about.indexes.retain(|index| {
+        let same = of_schema.index(&index.name);
+        same.is_some_and(|same| same.key().eq(index.key()))
+    });
+    let (of_table, attributes) = (of_schema.indexes, of_schema.attributes);
+    for index in of_table {
+        if about.index(&index.name).is_none() {
+            about.indexes.push(index);
+        }
+    }
+    about.attributes.retain(|(name, _)| attributes.iter().any(|(known, _)| known == name));
+    for (name, of) in attributes {
+        match about.attributes.iter_mut().find(|(known, _)| *known == name) {
+            Some(known) => known.1 = of,
+            None => about.attributes.push((name, of)),
+        }
+    }
+    about
+}
+
+/// What is told of a table that was not made through this door: its indexes over strings, numbers
 /// and bytes are global ones, with all attributes.
 fn native(schema: &TableSchema, key: &[KeyPart]) -> About {
     let mut about = About {
@@ -246,12 +299,8 @@ fn native(schema: &TableSchema, key: &[KeyPart]) -> About {
         ..About::default()
     };
     for index in schema.indexes() {
-        let code = |field: &stonecrop::keys::Field| match field.field_type() {
-            Type::String => Some("S"),
-            Type::Decimal => Some("N"),
-            Type::Bytes => Some("B"),
-            _ => None,
-        };
+        let code =
+            |field: &stonecrop::keys::Field| key_type(field.field_type()).map(|of| of.code());
         let fields = index.columns().fields();
         let Some(types) = fields.iter().map(code).collect::<Option<Vec<_>>>() else { continue };
         let names: Vec<String> = fields.iter().map(|field| field.name().to_owned()).collect();

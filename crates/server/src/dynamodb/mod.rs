@@ -5,6 +5,7 @@
 //! - [`shapes`], [`faults`], [`input`]: what a request is made of, and the rules for each of it.
 //! - [`known`], [`about`], [`declare`], [`keys`], [`item`]: tables, keys and items as rows.
 //! - [`change`], [`found`], [`capacity`]: writing, reading, and what it would cost.
+//! - [`sweep`]: gives rows their times when time to live is switched on or off.
 //! - The others are operations.
 
 mod about;
@@ -30,6 +31,7 @@ mod search;
 mod shapes;
 mod signature;
 mod statements;
+mod sweep;
 mod tags;
 mod time_to_live;
 mod tokens;
@@ -54,7 +56,9 @@ use input::Input;
 use refusal::{Refusal, Result};
 use wire::Answer;
 
+pub(crate) use about::forget;
 pub(crate) use known::Shared;
+pub(crate) use sweep::resume;
 pub(crate) use wire::CHECKSUM;
 
 /// The address of this door.

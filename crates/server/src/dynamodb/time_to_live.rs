@@ -1,5 +1,5 @@
-//! UpdateTimeToLive and DescribeTimeToLive. Items whose time is over are hidden from reads at once;
-//! their rows stay until something else is written there.
+//! UpdateTimeToLive and DescribeTimeToLive. An item is written with the time that it is gone at;
+//! those that were there before are given it by [`super::sweep`].
 
 use serde_json::{Value as Json, json};
 
@@ -8,6 +8,7 @@ use super::describe::named;
 use super::faults::{Faults, table_name};
 use super::input::Input;
 use super::refusal::{Refusal, Result};
+use super::sweep;
 use super::tags::alter_about;
 use crate::app::App;
 
@@ -28,7 +29,18 @@ pub(super) async fn update(app: &App, mut input: Input) -> Result<Json> {
     let answer = json!({"TimeToLiveSpecification": {
         "Enabled": enabled, "AttributeName": attribute,
     }});
-    let alter = move |about: &mut About| match (&about.ttl, enabled) {
+    let alter = move |about: &mut About| {
+        change(about, attribute, enabled)?;
+        about.ttl_changes += 1;
+        Ok(())
+    };
+    alter_about(app, &name, alter).await.map_err(named(&name))?;
+    sweep::start(app, &name);
+    Ok(answer)
+}
+
+fn change(about: &mut About, attribute: String, enabled: bool) -> Result<()> {
+    match (&about.ttl, enabled) {
         (Some(current), _) if *current != attribute => Err(Refusal::validation(format!(
             "TimeToLive is active on a different AttributeName: current AttributeName is {current}"
         ))),
@@ -42,9 +54,7 @@ pub(super) async fn update(app: &App, mut input: Input) -> Result<Json> {
             about.ttl = Some(attribute);
             Ok(())
         }
-    };
-    alter_about(app, &name, alter).await.map_err(named(&name))?;
-    Ok(answer)
+    }
 }
 
 pub(super) async fn describe(app: &App, input: Input) -> Result<Json> {

@@ -1,22 +1,18 @@
 //! UpdateTable: billing, protection, streams, and indexes that come and go.
 
 use serde_json::{Value as Json, json};
-use stonecrop::{Database, Scan, Write};
+use stonecrop::{Database, Index};
 
 use super::about::{About, IndexAbout};
 use super::create::{BILLING, CLASSES, check_index_units, stream, units_on_demand};
-use super::declare::{
-    check_members, check_together, column_of, database_index, definitions, index, units,
-};
+use super::declare::{check_members, check_together, database_index, definitions, index, units};
 use super::describe::{description, named};
 use super::faults::{Faults, table_name};
 use super::input::Input;
-use super::known::{FAMILY, Known, is_copy};
+use super::known::{FAMILY, Known};
 use super::refusal::{Refusal, Result};
 use crate::app::App;
 
-/// So many rows get their copies of key attributes at once.
-const CHUNK: usize = 500;
 const CHANGES: [&str; 6] = [
     "ProvisionedThroughput",
     "BillingMode",
@@ -55,9 +51,8 @@ pub(super) async fn update(app: &App, input: Input) -> Result<Json> {
     app.known(&name).await.map_err(named(&name))?;
     let of_app = app.clone();
     let now = app.database.now().as_micros() as f64 / 1e6;
-    // A backfill of copies takes as long as there are rows.
-    let known = app.aside(move |database| Ok(apply(&of_app, database, &name, input, changes, now)));
-    Ok(json!({"TableDescription": description(&*known.await??, "ACTIVE")}))
+    let known = app.apart(move |database| apply(&of_app, database, &name, input, changes, now));
+    Ok(json!({"TableDescription": description(&*known.await?, "ACTIVE")}))
 }
 
 /// What is asked of one index.
@@ -143,9 +138,12 @@ fn apply(
     if let Some(specification) = input.take_inner("StreamSpecification") {
         change_stream(&mut about, specification, name, now)?;
     }
+    let mut made: Vec<(IndexAbout, Index)> = Vec::new();
     for change in changes {
         match change {
-            IndexChange::Create(create) => create_index(&known, &mut about, create, &input)?,
+            IndexChange::Create(create) => {
+                made.push(new_index(&known, &mut about, create, &input)?);
+            }
             IndexChange::Update(update) => {
                 let wanted = update.text("IndexName").unwrap_or_default();
                 let found = about.indexes.iter_mut().find(|index| index.name == wanted);
@@ -157,6 +155,7 @@ fn apply(
                 if about.indexes.len() == before {
                     return Err(Refusal::no_table());
                 }
+                // Before what is told of it is forgotten: it is told as long as it is there.
                 known.table.drop_index(&gone)?;
                 let key: Vec<String> = known.key.iter().map(|part| part.name.clone()).collect();
                 let used: Vec<String> =
@@ -165,7 +164,25 @@ fn apply(
             }
         }
     }
-    app.dynamodb.store(database, name, &about)
+    // Before indexes are made: of one that is not there, nothing is told.
+    app.dynamodb.store(database, name, &about)?;
+    for (about, index) in made {
+        declare(&known, &about)?;
+        known.table.create_index(index)?;
+    }
+    app.dynamodb.load(database, name)
+}
+
+/// Declares the attributes that an index is over, so that they are kept with the others.
+fn declare(known: &Known, index: &IndexAbout) -> Result<()> {
+    for column in known.undeclared(index.key().map(String::as_str)) {
+        match known.table.add_columns(FAMILY, [column]) {
+            // Rows have it as an undeclared one, which an index can be over as well.
+            Ok(()) | Err(stonecrop::Error::Column { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
 }
 
 fn change_billing(about: &mut About, input: &Input, now: f64) -> Result<()> {
@@ -226,7 +243,13 @@ fn change_stream(about: &mut About, input: Input, name: &str, now: f64) -> Resul
     }
 }
 
-fn create_index(known: &Known, about: &mut About, create: Input, input: &Input) -> Result<()> {
+/// Checks an index that is to be made, and adds what is told of it.
+fn new_index(
+    known: &Known,
+    about: &mut About,
+    create: Input,
+    input: &Input,
+) -> Result<(IndexAbout, Index)> {
     let key: Vec<String> = known.key.iter().map(|part| part.name.clone()).collect();
     let has_units = create.has("ProvisionedThroughput");
     let new = index(create, false, &key)?;
@@ -251,45 +274,7 @@ fn create_index(known: &Known, about: &mut About, create: Input, input: &Input) 
     }
     about.indexes.push(new.clone());
     check_together(&about.indexes)?;
-    let columns: Vec<String> = new.key().map(|name| column_of(name, &key)).collect();
-    let declared = known.table.schema()?;
-    let declared: Vec<&str> =
-        declared.families().iter().flat_map(|family| family.columns()).collect();
-    let missing: Vec<String> =
-        columns.into_iter().filter(|column| !declared.contains(&column.as_str())).collect();
-    for column in &missing {
-        match known.table.add_columns(FAMILY, [column.as_str()]) {
-            // Rows have it as an undeclared one, which an index can be over as well.
-            Ok(()) | Err(stonecrop::Error::Column { .. }) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    known.table.create_index(database_index(&new, &about.attributes, &key)?)?;
-    if missing.iter().any(|column| is_copy(column)) {
-        copy_keys(known, &missing)?;
-    }
-    Ok(())
-}
-
-/// Gives rows the copies of key attributes that a new index is over.
-fn copy_keys(known: &Known, columns: &[String]) -> Result<()> {
-    let mut writes: Vec<Write<'static>> = Vec::new();
-    for row in known.table.scan(Scan::all())? {
-        let row = row?;
-        let mut write = Write::put(row.key().clone());
-        for (part, value) in known.key.iter().zip(row.key().values()) {
-            let column = super::known::copy_of(&part.name);
-            if columns.contains(&column) {
-                write = write.set(column, stonecrop::Value::from_key(value));
-            }
-        }
-        let key = row.key().clone();
-        // A row that was deleted meanwhile stays deleted.
-        writes.push(Write::decide(key, move |row| Ok(row.map(|_| write.clone()))));
-        if writes.len() == CHUNK {
-            known.table.write_all(std::mem::take(&mut writes))?;
-        }
-    }
-    known.table.write_all(writes)?;
-    Ok(())
+    let of_database =
+        database_index(&new, |name| known.type_in_index(name, about.type_of(name).unwrap_or("S")))?;
+    Ok((new, of_database))
 }

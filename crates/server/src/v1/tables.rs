@@ -37,6 +37,7 @@ pub(super) async fn create(
 ) -> Result<(StatusCode, Answer<Table>)> {
     app.in_time(move |database| {
         let table = database.create_table(schema.try_into()?)?;
+        crate::dynamodb::forget(database, table.name())?;
         Ok((StatusCode::CREATED, Answer(Table::of(&table)?)))
     })
     .await
@@ -84,6 +85,7 @@ pub(super) async fn alter(
 pub(super) async fn drop(State(app): State<App>, Path(table): Path<String>) -> Result<StatusCode> {
     app.in_time(move |database| {
         database.drop_table(&table)?;
+        crate::dynamodb::forget(database, &table)?;
         Ok(StatusCode::NO_CONTENT)
     })
     .await

@@ -24,11 +24,11 @@ async fn send(server: &Running, operation: &str, authorization: &str, body: Stri
     server.request(request.unwrap()).await
 }
 
-async fn ask(server: &Running, operation: &str, body: Value) -> Value {
+pub(crate) async fn ask(server: &Running, operation: &str, body: Value) -> Value {
     send(server, operation, SIGNED, body.to_string()).await.expect(200)
 }
 
-async fn refused(server: &Running, operation: &str, body: Value) -> String {
+pub(crate) async fn refused(server: &Running, operation: &str, body: Value) -> String {
     let answer = send(server, operation, SIGNED, body.to_string()).await.expect(400);
     let kind = answer["__type"].as_str().unwrap().to_owned();
     kind.split('#').next_back().unwrap().to_owned()

@@ -11,6 +11,7 @@
 mod access;
 mod cors;
 mod dynamodb;
+mod dynamodb_native;
 mod harness;
 mod hostile;
 mod many;
