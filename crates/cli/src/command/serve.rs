@@ -64,8 +64,8 @@ pub(super) struct Listening {
     /// Let everybody do everything, on whatever address
     #[arg(long, conflicts_with_all = ["token_file", "access_key_file"])]
     insecure_no_auth: bool,
-    /// A site whose pages may speak DynamoDB's protocol, as "http://example.com", or "*" for all;
-    /// can be given several times. Without it, all may where there are tokens or access keys, and
+    /// A site whose pages may speak DynamoDB's protocol (scheme, name and port), or "*" for all; can
+    /// be given several times. Without it, all may where there are tokens or access keys, and
     /// otherwise none
     #[arg(long, value_name = "ORIGIN", value_parser = origin)]
     cors_origin: Vec<String>,
