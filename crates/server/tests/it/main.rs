@@ -9,6 +9,7 @@
 )]
 
 mod access;
+mod changes;
 mod dynamodb;
 mod harness;
 mod hostile;
