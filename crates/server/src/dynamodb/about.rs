@@ -30,6 +30,8 @@ pub(super) struct About {
     /// The attribute whose time makes an item vanish.
     pub(super) ttl: Option<String>,
     pub(super) stream: Option<StreamAbout>,
+    /// Streams that were switched off, the oldest first.
+    pub(super) former: Vec<StreamAbout>,
 }
 
 /// Capacity that was asked for; nothing here limits anybody by it.
@@ -63,9 +65,22 @@ pub(super) enum Projected {
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub(super) struct StreamAbout {
     pub(super) view: String,
     pub(super) label: String,
+    /// The changes of the table after this number are its records.
+    pub(super) after: u64,
+    /// Where it ends, if it was switched off.
+    pub(super) end: Option<StreamEnd>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct StreamEnd {
+    /// The number of the last change that is one of its records, at most.
+    pub(super) number: u64,
+    /// In seconds since 1970.
+    pub(super) at: f64,
 }
 
 impl IndexAbout {

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use stonecrop::keys::{Field, Schema};
 use stonecrop::{Error, Family, TableSchema};
 
-use super::about::{self, About, StreamAbout};
+use super::about::{self, About};
 use super::declare::{
     Definitions, check_definitions, check_members, column_of, database_index, definitions, indexes,
     key_names, units,
@@ -17,7 +17,7 @@ use super::input::Input;
 use super::keys::field_type;
 use super::known::FAMILY;
 use super::refusal::{Refusal, Result};
-use super::tags;
+use super::{streams, tags};
 use crate::app::App;
 
 pub(super) const BILLING: &[&str] = &["PROVISIONED", "PAY_PER_REQUEST"];
@@ -59,7 +59,8 @@ pub(super) async fn create(app: &App, mut input: Input) -> Result<Json> {
         indexes,
         tags: tags::read(&input)?.into_iter().collect(),
         ttl: None,
-        stream: stream(input.take_inner("StreamSpecification"), now)?,
+        stream: streams::created(input.take_inner("StreamSpecification"), now)?,
+        former: Vec::new(),
     };
     let schema = schema(&name, &key, &about)?;
     let of_app = app.clone();
@@ -113,20 +114,8 @@ pub(super) fn check_index_units(index: &str, has_units: bool, on_demand: bool) -
     }
 }
 
-/// The stream that a request switches on.
-pub(super) fn stream(input: Option<Input>, now: f64) -> Result<Option<StreamAbout>> {
-    let Some(input) = input.filter(|input| input.flag("StreamEnabled")) else { return Ok(None) };
-    let Some(view) = input.text("StreamViewType") else {
-        return Err(Refusal::invalid("If stream is being enabled then UpdateViewType is required"));
-    };
-    let mut faults = Faults::default();
-    faults.word(Some(view), "streamSpecification.streamViewType", VIEWS);
-    faults.finish()?;
-    Ok(Some(StreamAbout { view: view.to_owned(), label: label(now) }))
-}
-
 /// A time as the names of streams have it.
-fn label(now: f64) -> String {
+pub(super) fn label(now: f64) -> String {
     let time = jiff::Timestamp::from_millisecond((now * 1e3) as i64).unwrap_or_default();
     time.strftime("%Y-%m-%dT%H:%M:%S.%3f").to_string()
 }
@@ -151,6 +140,9 @@ fn schema(name: &str, key: &[String], about: &About) -> Result<TableSchema> {
     let definitions: &Definitions = &about.attributes;
     for index in &about.indexes {
         schema = schema.index(database_index(index, definitions, key)?);
+    }
+    if about.stream.is_some() {
+        schema = schema.changes(streams::KEPT);
     }
     Ok(schema)
 }

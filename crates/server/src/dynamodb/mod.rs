@@ -27,6 +27,7 @@ mod refusal;
 mod search;
 mod shapes;
 mod statements;
+mod streams;
 mod tags;
 mod time_to_live;
 mod tokens;
@@ -90,8 +91,13 @@ const OPERATIONS: [(&str, Scope); 26] = [
 /// The operation that a request asks for.
 fn operation(headers: &HeaderMap) -> Option<(&'static str, Scope)> {
     let target = headers.get(TARGET)?.to_str().ok()?;
-    let name = target.strip_prefix(SERVICE)?;
-    OPERATIONS.into_iter().find(|(known, _)| *known == name)
+    let find = |operations: &[(&'static str, Scope)], name: &str| {
+        operations.iter().find(|(known, _)| *known == name).copied()
+    };
+    match target.strip_prefix(SERVICE) {
+        Some(name) => find(&OPERATIONS, name),
+        None => find(&streams::OPERATIONS, target.strip_prefix(streams::SERVICE)?),
+    }
 }
 
 /// What the scope of a request's token must be.
@@ -160,6 +166,6 @@ async fn respond(app: &App, parts: &Parts, body: Body) -> Result<Json> {
         "UpdateItem" => items::change(app, input).await,
         "UpdateTable" => update_table::update(app, input).await,
         "UpdateTimeToLive" => time_to_live::update(app, input).await,
-        _ => Err(Refusal::unknown_operation()),
+        of_streams => streams::answer(app, of_streams, input).await,
     }
 }

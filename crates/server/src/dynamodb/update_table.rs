@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 use stonecrop::{Database, Scan, Write};
 
 use super::about::{About, IndexAbout};
-use super::create::{BILLING, CLASSES, check_index_units, stream, units_on_demand};
+use super::create::{BILLING, CLASSES, check_index_units, units_on_demand};
 use super::declare::{
     check_members, check_together, column_of, database_index, definitions, index, units,
 };
@@ -13,6 +13,7 @@ use super::faults::{Faults, table_name};
 use super::input::Input;
 use super::known::{FAMILY, Known, is_copy};
 use super::refusal::{Refusal, Result};
+use super::streams;
 use crate::app::App;
 
 /// So many rows get their copies of key attributes at once.
@@ -141,7 +142,7 @@ fn apply(
         about.class = Some(class.to_owned());
     }
     if let Some(specification) = input.take_inner("StreamSpecification") {
-        change_stream(&mut about, specification, name, now)?;
+        streams::change(&known, &mut about, specification, now)?;
     }
     for change in changes {
         match change {
@@ -208,22 +209,6 @@ fn change_billing(about: &mut About, input: &Input, now: f64) -> Result<()> {
         about.units.decreased = Some(now);
     }
     Ok(())
-}
-
-fn change_stream(about: &mut About, input: Input, name: &str, now: f64) -> Result<()> {
-    let enabled = input.flag("StreamEnabled");
-    match (&about.stream, enabled) {
-        (Some(_), true) => Err(Refusal::validation(format!(
-            "Table already has an enabled stream: TableName: {name}"
-        ))),
-        (None, false) => {
-            Err(Refusal::validation(format!("Table has no stream to disable: TableName: {name}")))
-        }
-        _ => {
-            about.stream = stream(Some(input), now)?;
-            Ok(())
-        }
-    }
 }
 
 fn create_index(known: &Known, about: &mut About, create: Input, input: &Input) -> Result<()> {

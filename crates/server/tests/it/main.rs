@@ -19,4 +19,5 @@ mod protocols;
 mod queries;
 mod rows;
 mod stopping;
+mod streams;
 mod tables;
