@@ -145,6 +145,18 @@ pub struct Schema {
     /// The indexes.
     #[serde(default)]
     pub indexes: Vec<Index>,
+    /// How changes of rows are kept; null is not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<KeptChanges>,
+}
+
+/// How changes of rows are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KeptChanges {
+    /// For how long.
+    #[schema(example = "24h")]
+    pub keep: Lasting,
 }
 
 /// How the partitions of a table are laid out.
@@ -234,6 +246,9 @@ pub struct Table {
     pub families: Vec<Family>,
     /// The indexes.
     pub indexes: Vec<Index>,
+    /// How changes of rows are kept; null is not at all.
+    #[serde(default)]
+    pub changes: Option<KeptChanges>,
     /// How often its definition was changed.
     pub version: u32,
     /// The fields of its key, those of the partition key first.
@@ -273,6 +288,15 @@ pub struct Alteration {
     pub add_columns: Vec<NewColumn>,
     /// New lifetimes of families.
     pub lifetimes: Vec<NewLifetime>,
+    /// How changes are kept from now on; null is not at all.
+    #[serde(deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<KeptChanges>)]
+    pub changes: Option<Option<KeptChanges>>,
+}
+
+/// Null is something else than nothing.
+fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(from).map(Some)
 }
 
 /// A new column of a family.
@@ -500,6 +524,32 @@ pub struct Version {
     pub columns: BTreeMap<String, Value>,
 }
 
+/// Changes of a table, in their order.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Changes {
+    /// The changes.
+    pub changes: Vec<RowChange>,
+    /// The number to ask for the changes after.
+    pub next: u64,
+    /// Whether there are more already.
+    pub more: bool,
+}
+
+/// What a write did to a row.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct RowChange {
+    /// Its number, which is above those of all changes before.
+    pub number: u64,
+    /// When it was committed.
+    pub at: Time,
+    /// The key of the row.
+    pub key: Key,
+    /// The columns before; null where the row was not there.
+    pub old: Option<BTreeMap<String, Value>>,
+    /// The columns afterwards; null where the row is not there any more.
+    pub new: Option<BTreeMap<String, Value>>,
+}
+
 /// Where a row is stored.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Anatomy {
@@ -715,7 +765,8 @@ impl TryFrom<Schema> for TableSchema {
     type Error = stonecrop::Error;
 
     fn try_from(schema: Schema) -> Result<Self, stonecrop::Error> {
-        let Schema { name, partition_key, sort_key, placement, families, indexes } = schema;
+        let Schema { name, partition_key, sort_key, placement, families, indexes, changes } =
+            schema;
         let mut table =
             TableSchema::new(name, &partition_key, &sort_key)?.placement(match placement {
                 Placement::Hash => DbPlacement::Hash,
@@ -727,7 +778,10 @@ impl TryFrom<Schema> for TableSchema {
         for index in indexes {
             table = table.index(index.try_into()?);
         }
-        Ok(table)
+        Ok(match changes {
+            Some(KeptChanges { keep: Lasting(keep) }) => table.changes(keep),
+            None => table,
+        })
     }
 }
 
@@ -818,6 +872,7 @@ impl Table {
             },
             families: schema.families().iter().map(Family::from).collect(),
             indexes,
+            changes: schema.kept_changes().map(|keep| KeptChanges { keep: Lasting(keep) }),
             version: table.version()?,
             key: key.collect(),
             partition_fields: schema.partition_key().map_or(0, |key| key.fields().len()),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use stonecrop::{
     Cancel, Commit, Database, Durability, Error, Query, Receipt, Submitted, Table, Write,
 };
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 use crate::api::{TableFreshness, Time};
 use crate::config::Config;
@@ -29,6 +29,10 @@ pub(crate) struct Shared {
     turns: Arc<Semaphore>,
     /// Threads that work at a time. More would not be faster, but take more memory.
     threads: Arc<Semaphore>,
+    /// Places for those who wait for changes.
+    pub(crate) followers: Arc<Semaphore>,
+    /// Whether the server stops.
+    stop: watch::Sender<bool>,
     commits: mpsc::Sender<Commit>,
     freshness: Mutex<HashMap<String, Arc<tokio::sync::Mutex<Counted>>>>,
 }
@@ -67,6 +71,8 @@ impl App {
             started: Stopwatch::start(),
             dynamodb: crate::dynamodb::Shared::new(config.dynamodb_ttl_delay),
             threads: Arc::new(Semaphore::new(THREADS_A_CORE * cores)),
+            followers: Arc::new(Semaphore::new(config.limits.followers)),
+            stop: watch::Sender::new(false),
             commits: committer(),
             freshness: Mutex::default(),
             database,
@@ -89,6 +95,17 @@ impl App {
             Ok(Ok(turn)) => Ok(turn),
             _ => Err(Problem::new(BUSY, format!("{} requests are worked on", limits.requests))),
         }
+    }
+
+    /// Ends what goes on until somebody ends it.
+    pub(crate) fn stop(&self) {
+        self.stop.send_replace(true);
+    }
+
+    /// Waits until the server stops.
+    pub(crate) async fn stopping(&self) {
+        // It can't be closed: we have the sender.
+        let _ = self.stop.subscribe().wait_for(|stops| *stops).await;
     }
 
     /// Does something that reads or writes files, where that holds up nobody else, as soon as one

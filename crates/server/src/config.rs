@@ -59,6 +59,8 @@ pub struct Limits {
     pub requests: usize,
     /// How long further ones wait for their turn.
     pub requests_wait: Duration,
+    /// How many clients wait for changes at a time; they take no turn of a request.
+    pub followers: usize,
     /// How many connections there are at a time.
     pub connections: usize,
     /// How long a request may take, those aside that take as long as there is work.
@@ -78,6 +80,7 @@ impl Default for Limits {
             header_time: Duration::from_secs(10),
             requests: 512,
             requests_wait: Duration::from_secs(1),
+            followers: 1_024,
             connections: 8_192,
             request_time: Duration::from_secs(30),
             idle_time: Duration::from_secs(30),

@@ -120,10 +120,10 @@ impl std::fmt::Debug for Server {
     }
 }
 
-/// What is worth it, other than what has a checksum of its bytes.
+/// What is worth it, other than what has a checksum of its bytes or is sent as it comes.
 fn compresses() -> impl Predicate {
     let is_open = |_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions| {
-        !headers.contains_key(dynamodb::CHECKSUM)
+        !headers.contains_key(dynamodb::CHECKSUM) && !headers.contains_key(v1::UNBUFFERED)
     };
     DefaultPredicate::new().and(is_open)
 }

@@ -74,6 +74,10 @@ kinds! {
     NO_TABLE NOT_FOUND "no-table" "No such table" "GET /v1/tables lists the tables";
     NO_ROW NOT_FOUND "no-row" "No such row" "";
     NO_INDEX NOT_FOUND "no-index" "No such index" "GET /v1/tables/{table} lists its indexes";
+    NO_CHANGES CONFLICT "no-changes" "The table keeps no changes"
+        "PATCH /v1/tables/{table} with {\"changes\": {\"keep\": \"24h\"}} switches them on";
+    CHANGES_LOST GONE "changes-lost" "Changes are not kept any more"
+        "read the rows, and then the changes after latest";
     NO_ROUTE NOT_FOUND "no-such-address" "Nothing is at this address"
         "see /v1/openapi.json for what there is";
     NO_METHOD METHOD_NOT_ALLOWED "method-not-allowed" "Not with this method" "";
@@ -204,6 +208,8 @@ fn kind_of(error: &Error) -> Kind {
         Error::NotUnique { .. } => NOT_UNIQUE,
         Error::Path { .. } | Error::Scan { .. } | Error::Query { .. } => BAD_QUERY,
         Error::Time { .. } => BAD_PARAMETER,
+        Error::NoChanges { .. } => NO_CHANGES,
+        Error::ChangesLost { .. } => CHANGES_LOST,
         Error::Interrupted { .. } => INTERRUPTED,
         Error::Cursor { .. } => BAD_CURSOR,
         Error::Busy => BUSY,

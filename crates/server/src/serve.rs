@@ -170,6 +170,7 @@ impl Server {
             });
         }
         drop(listener);
+        app.stop();
         if tokio::time::timeout(limits.shutdown_time, graceful.shutdown()).await.is_err() {
             tracing::warn!("some requests were not finished in time");
         }

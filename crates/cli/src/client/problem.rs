@@ -30,7 +30,7 @@ impl Problem {
 
     pub(crate) fn exit_code(&self) -> u8 {
         match self.status {
-            404 => 3,
+            404 | 410 => 3,
             409 | 412 => 4,
             401 | 403 | 408 | 429 | 500.. => 5,
             _ => 1,
@@ -63,6 +63,8 @@ impl Problem {
         match self.code.as_str() {
             "no-table" => Some("stonecrop table list shows the tables"),
             "no-index" => Some("stonecrop index list TABLE shows the indexes"),
+            "no-changes" => Some("stonecrop table alter TABLE --changes 24h switches them on"),
+            "changes-lost" => Some("read the rows, and then the changes --after latest"),
             "no-row" | "condition-failed" => None,
             "unauthenticated" => Some("give a token with --token-file, or in STONECROP_TOKEN"),
             _ => {

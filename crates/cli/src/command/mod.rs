@@ -2,6 +2,7 @@
 
 mod access_key;
 mod bench;
+mod changes;
 mod check;
 mod compact;
 mod completions;
@@ -49,7 +50,7 @@ pub(crate) const HELP: &str = concat!(
   1  bad data: values, keys, lines or rows, of which the good ones were worked on; or a file
      can't be read or written
   2  wrong usage, a bad schema or filter included
-  3  not found: a database, a table, an index or a row
+  3  not found: a database, a table, an index, a row, or changes that are not kept any more
   4  a condition is not true, or there is a conflict; nothing was written
   5  the server or the engine failed, can't be reached, or refused us"
 );
@@ -65,6 +66,7 @@ pub(crate) enum Command {
     Put(put::Arguments),
     Delete(delete::Arguments),
     Query(query::Arguments),
+    Changes(changes::Arguments),
     Import(import::Arguments),
     Export(export::Arguments),
     /// Creates, shows and drops indexes
@@ -90,6 +92,7 @@ pub(crate) fn run(command: &Command, session: &mut Session) -> Result<()> {
         Command::Put(arguments) => put::run(arguments, session),
         Command::Delete(arguments) => delete::run(arguments, session),
         Command::Query(arguments) => query::run(arguments, session),
+        Command::Changes(arguments) => changes::run(arguments, session),
         Command::Import(arguments) => import::run(arguments, session),
         Command::Export(arguments) => export::run(arguments, session),
         Command::Index(command) => index::run(command, session),

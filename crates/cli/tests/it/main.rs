@@ -9,6 +9,7 @@
 )]
 
 mod both;
+mod changes;
 mod colour;
 mod convert;
 mod demo;

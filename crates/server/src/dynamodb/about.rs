@@ -34,6 +34,8 @@ pub(super) struct About {
     pub(super) ttl_changes: u64,
     pub(super) ttl_swept: u64,
     pub(super) stream: Option<StreamAbout>,
+    /// Streams that were switched off, the oldest first.
+    pub(super) former: Vec<StreamAbout>,
 }
 
 /// Capacity that was asked for; nothing here limits anybody by it.
@@ -67,9 +69,22 @@ pub(super) enum Projected {
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub(super) struct StreamAbout {
     pub(super) view: String,
     pub(super) label: String,
+    /// The changes of the table after this number are its records.
+    pub(super) after: u64,
+    /// Where it ends, if it was switched off.
+    pub(super) end: Option<StreamEnd>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct StreamEnd {
+    /// The number of the last change that is one of its records, at most.
+    pub(super) number: u64,
+    /// In seconds since 1970.
+    pub(super) at: f64,
 }
 
 impl IndexAbout {

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use stonecrop::keys::{Field, Schema};
 use stonecrop::{Error, Family, TableSchema};
 
-use super::about::{About, IndexAbout, StreamAbout};
+use super::about::{About, IndexAbout};
 use super::declare::{
     check_definitions, check_members, database_index, definitions, indexes, key_names, units,
 };
@@ -16,7 +16,7 @@ use super::input::Input;
 use super::keys::field_type;
 use super::known::{FAMILY, is_own_name};
 use super::refusal::{Refusal, Result};
-use super::tags;
+use super::{streams, tags};
 use crate::app::App;
 
 pub(super) const BILLING: &[&str] = &["PROVISIONED", "PAY_PER_REQUEST"];
@@ -57,7 +57,7 @@ pub(super) async fn create(app: &App, mut input: Input) -> Result<Json> {
         class: input.text("TableClass").map(str::to_owned),
         indexes,
         tags: tags::read(&input)?.into_iter().collect(),
-        stream: stream(input.take_inner("StreamSpecification"), now)?,
+        stream: streams::created(input.take_inner("StreamSpecification"), now)?,
         ..About::default()
     };
     let schema = schema(&name, &key, &about)?;
@@ -120,20 +120,8 @@ pub(super) fn check_index_units(index: &str, has_units: bool, on_demand: bool) -
     }
 }
 
-/// The stream that a request switches on.
-pub(super) fn stream(input: Option<Input>, now: f64) -> Result<Option<StreamAbout>> {
-    let Some(input) = input.filter(|input| input.flag("StreamEnabled")) else { return Ok(None) };
-    let Some(view) = input.text("StreamViewType") else {
-        return Err(Refusal::invalid("If stream is being enabled then UpdateViewType is required"));
-    };
-    let mut faults = Faults::default();
-    faults.word(Some(view), "streamSpecification.streamViewType", VIEWS);
-    faults.finish()?;
-    Ok(Some(StreamAbout { view: view.to_owned(), label: label(now) }))
-}
-
 /// A time as the names of streams have it.
-fn label(now: f64) -> String {
+pub(super) fn label(now: f64) -> String {
     let time = jiff::Timestamp::from_millisecond((now * 1e3) as i64).unwrap_or_default();
     time.strftime("%Y-%m-%dT%H:%M:%S.%3f").to_string()
 }
@@ -155,6 +143,9 @@ fn schema(name: &str, key: &[String], about: &About) -> Result<TableSchema> {
     let type_of = |name: &str| field_type(about.type_of(name).unwrap_or("S"));
     for index in &about.indexes {
         schema = schema.index(database_index(index, type_of)?);
+    }
+    if about.stream.is_some() {
+        schema = schema.changes(streams::KEPT);
     }
     Ok(schema)
 }

@@ -95,9 +95,10 @@ pub(super) fn description(known: &Known, status: &str) -> Json {
     if let Some(stream) = &about.stream {
         let specification = json!({"StreamEnabled": true, "StreamViewType": stream.view});
         fields.insert("StreamSpecification".to_owned(), specification);
+    }
+    if let Some(stream) = about.stream.as_ref().or(about.former.last()) {
         fields.insert("LatestStreamLabel".to_owned(), stream.label.as_str().into());
-        let arn = format!("{}/stream/{}", arn(name), stream.label);
-        fields.insert("LatestStreamArn".to_owned(), arn.into());
+        fields.insert("LatestStreamArn".to_owned(), stream.arn(name).into());
     }
     for (field, is_local) in [("LocalSecondaryIndexes", true), ("GlobalSecondaryIndexes", false)] {
         let indexes = about.indexes.iter().filter(|index| index.is_local == is_local);

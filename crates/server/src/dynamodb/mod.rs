@@ -31,6 +31,7 @@ mod search;
 mod shapes;
 mod signature;
 mod statements;
+mod streams;
 mod sweep;
 mod tags;
 mod time_to_live;
@@ -99,8 +100,13 @@ const OPERATIONS: [(&str, Scope); 26] = [
 /// The operation that a request asks for.
 fn operation(headers: &HeaderMap) -> Option<(&'static str, Scope)> {
     let target = headers.get(TARGET)?.to_str().ok()?;
-    let name = target.strip_prefix(SERVICE)?;
-    OPERATIONS.into_iter().find(|(known, _)| *known == name)
+    let find = |operations: &[(&'static str, Scope)], name: &str| {
+        operations.iter().find(|(known, _)| *known == name).copied()
+    };
+    match target.strip_prefix(SERVICE) {
+        Some(name) => find(&OPERATIONS, name),
+        None => find(&streams::OPERATIONS, target.strip_prefix(streams::SERVICE)?),
+    }
 }
 
 /// A problem in the words of this door.
@@ -164,7 +170,7 @@ async fn respond(app: &App, parts: &Parts, body: Body) -> Result<Answer> {
         "UpdateItem" => items::change(app, input).await,
         "UpdateTable" => update_table::update(app, input).await,
         "UpdateTimeToLive" => time_to_live::update(app, input).await,
-        _ => Err(Refusal::unknown_operation()),
+        of_streams => streams::answer(app, of_streams, input).await,
     };
     Ok(told?.into())
 }

@@ -53,6 +53,13 @@ fn shape_of(operation: &str, name: &str) -> Option<Shape> {
         | "KeyType"
         | "ProjectionType"
         | "StreamViewType"
+        | "StreamArn"
+        | "ExclusiveStartStreamArn"
+        | "ExclusiveStartShardId"
+        | "ShardId"
+        | "ShardIterator"
+        | "ShardIteratorType"
+        | "SequenceNumber"
         | "ReturnValuesOnConditionCheckFailure" => Shape::Text,
         "Limit" | "Segment" | "TotalSegments" | "ReadCapacityUnits" | "WriteCapacityUnits" => {
             Shape::Integer
@@ -71,6 +78,7 @@ fn shape_of(operation: &str, name: &str) -> Option<Shape> {
         | "ProvisionedThroughput"
         | "TimeToLiveSpecification"
         | "StreamSpecification"
+        | "ShardFilter"
         | "PutRequest"
         | "DeleteRequest"
         | "Put"

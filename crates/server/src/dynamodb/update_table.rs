@@ -4,13 +4,14 @@ use serde_json::{Value as Json, json};
 use stonecrop::{Database, Index};
 
 use super::about::{About, IndexAbout};
-use super::create::{BILLING, CLASSES, check_index_units, stream, units_on_demand};
+use super::create::{BILLING, CLASSES, check_index_units, units_on_demand};
 use super::declare::{check_members, check_together, database_index, definitions, index, units};
 use super::describe::{description, named};
 use super::faults::{Faults, table_name};
 use super::input::Input;
 use super::known::{FAMILY, Known};
 use super::refusal::{Refusal, Result};
+use super::streams;
 use crate::app::App;
 
 const CHANGES: [&str; 6] = [
@@ -136,7 +137,7 @@ fn apply(
         about.class = Some(class.to_owned());
     }
     if let Some(specification) = input.take_inner("StreamSpecification") {
-        change_stream(&mut about, specification, name, now)?;
+        streams::change(&known, &mut about, specification, now)?;
     }
     let mut made: Vec<(IndexAbout, Index)> = Vec::new();
     for change in changes {
@@ -225,22 +226,6 @@ fn change_billing(about: &mut About, input: &Input, now: f64) -> Result<()> {
         about.units.decreased = Some(now);
     }
     Ok(())
-}
-
-fn change_stream(about: &mut About, input: Input, name: &str, now: f64) -> Result<()> {
-    let enabled = input.flag("StreamEnabled");
-    match (&about.stream, enabled) {
-        (Some(_), true) => Err(Refusal::validation(format!(
-            "Table already has an enabled stream: TableName: {name}"
-        ))),
-        (None, false) => {
-            Err(Refusal::validation(format!("Table has no stream to disable: TableName: {name}")))
-        }
-        _ => {
-            about.stream = stream(Some(input), now)?;
-            Ok(())
-        }
-    }
 }
 
 /// Checks an index that is to be made, and adds what is told of it.

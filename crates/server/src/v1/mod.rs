@@ -1,6 +1,7 @@
 //! The JSON API.
 
 mod care;
+mod changes;
 mod key;
 mod keys;
 mod many;
@@ -17,6 +18,8 @@ use crate::app::App;
 use crate::auth::Scope;
 use crate::problem::ProblemDocument;
 
+pub(crate) use changes::UNBUFFERED;
+
 #[derive(OpenApi)]
 #[openapi(
     info(
@@ -29,6 +32,7 @@ use crate::problem::ProblemDocument;
     tags(
         (name = "tables", description = "Tables and their indexes"),
         (name = "rows", description = "Rows, one or many at a time"),
+        (name = "changes", description = "What writes did to the rows of a table"),
         (name = "queries", description = "Pages of rows, and what can be told of them"),
         (name = "keys", description = "Typed keys as ordered bytes"),
         (name = "server", description = "The server and its database"),
@@ -68,6 +72,7 @@ pub(crate) fn routes() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(rows::multi_get))
         .routes(routes!(rows::history))
         .routes(routes!(rows::anatomy))
+        .routes(routes!(changes::changes))
         .routes(routes!(many::import))
         .routes(routes!(many::export))
         .routes(routes!(query::query))

@@ -4,7 +4,7 @@ use axum::Json as Answer;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 
-use crate::api::{Alteration, Index, Lasting, Schema, Table, TableFreshness, Tables};
+use crate::api::{Alteration, Index, KeptChanges, Lasting, Schema, Table, TableFreshness, Tables};
 use crate::app::App;
 use crate::body::Json;
 use crate::problem::{NO_INDEX, Problem, ProblemDocument, Result};
@@ -73,6 +73,9 @@ pub(super) async fn alter(
         for family in alteration.lifetimes {
             let length = |lasting: Option<Lasting>| lasting.map(|Lasting(length)| length);
             table.set_lifetime(&family.family, length(family.ttl), length(family.keep))?;
+        }
+        if let Some(changes) = alteration.changes {
+            table.keep_changes(changes.map(|KeptChanges { keep: Lasting(keep) }| keep))?;
         }
         Ok(Answer(Table::of(&table)?))
     })

@@ -9,6 +9,7 @@
 )]
 
 mod access;
+mod changes;
 mod cors;
 mod dynamodb;
 mod dynamodb_native;
@@ -21,4 +22,5 @@ mod queries;
 mod rows;
 mod signed;
 mod stopping;
+mod streams;
 mod tables;

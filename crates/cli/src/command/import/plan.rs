@@ -106,6 +106,7 @@ impl Plan {
             placement: api::Placement::default(),
             families: vec![family],
             indexes: Vec::new(),
+            changes: None,
         });
         Ok(Plan { columns, create, key_reason, key_text, key, types })
     }

@@ -1,8 +1,10 @@
-//! `stonecrop table alter`: further families and columns, other lifetimes.
+//! `stonecrop table alter`: further families and columns, other lifetimes, changes kept or not.
 
 use clap::Args;
 use hyper::Method;
-use stonecrop_server::api::{Alteration, Column, Family, NewColumn, NewLifetime, Table};
+use stonecrop_server::api::{
+    Alteration, Column, Family, KeptChanges, NewColumn, NewLifetime, Table,
+};
 
 use super::notation;
 use crate::client::table_path;
@@ -32,6 +34,10 @@ pub(crate) struct Arguments {
     #[arg(long = "lifetime", value_name = "LIFETIME")]
     lifetimes: Vec<String>,
 
+    /// Keep every change of a row for so long from now on, as 24h, or "off"
+    #[arg(long, value_name = "DURATION")]
+    changes: Option<String>,
+
     /// Print the table as JSON
     #[arg(long)]
     json: bool,
@@ -41,7 +47,8 @@ const HELP: &str = concat!(
     heading!("Examples:"),
     "
   stonecrop table alter people --add-family 'billing: plan string, ttl 1d'
-  stonecrop table alter people --add-column 'crm: phone string' --lifetime 'crm: ttl 1h'"
+  stonecrop table alter people --add-column 'crm: phone string' --lifetime 'crm: ttl 1h'
+  stonecrop table alter people --changes 24h"
 );
 
 pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
@@ -58,8 +65,14 @@ pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
         let Family { name: family, ttl, keep, .. } = notation::family(text)?;
         change.lifetimes.push(NewLifetime { family, ttl, keep });
     }
-    if [change.add_families.len(), change.add_columns.len(), change.lifetimes.len()] == [0; 3] {
-        let problem = "nothing to alter: give --add-family, --add-column or --lifetime";
+    change.changes = match arguments.changes.as_deref() {
+        None => None,
+        Some("off") => Some(None),
+        Some(keep) => Some(Some(KeptChanges { keep: keep.parse().map_err(Error::Usage)? })),
+    };
+    let lists = [change.add_families.len(), change.add_columns.len(), change.lifetimes.len()];
+    if lists == [0; 3] && change.changes.is_none() {
+        let problem = "nothing to alter: give --add-family, --add-column, --lifetime or --changes";
         return Err(Error::Usage(problem.to_owned()));
     }
     let client = session.open()?;

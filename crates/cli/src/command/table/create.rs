@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use serde_json::Value as Json;
-use stonecrop_server::api::{Placement, Schema, Table};
+use stonecrop_server::api::{KeptChanges, Lasting, Placement, Schema, Table};
 
 use super::notation;
 use crate::command::heading;
@@ -42,8 +42,12 @@ pub(crate) struct Arguments {
     #[arg(long = "index", value_name = "INDEX")]
     indexes: Vec<String>,
 
+    /// Keep every change of a row for so long, as 24h; see stonecrop changes
+    #[arg(long, value_name = "DURATION")]
+    changes: Option<Lasting>,
+
     /// Read all of it as JSON from a file, or from standard input if it is "-"
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["key", "families", "indexes"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["key", "families", "indexes", "changes"])]
     schema: Option<PathBuf>,
 
     /// Print the table as JSON
@@ -98,6 +102,7 @@ fn from_arguments(arguments: &Arguments) -> Result<Schema> {
         },
         families: families.collect::<Result<_>>()?,
         indexes: indexes.collect::<Result<_>>()?,
+        changes: arguments.changes.map(|keep| KeptChanges { keep }),
     })
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap::Args;
 use stonecrop::IndexProgress;
-use stonecrop_server::api::{Family, History, Index, Lasting, Placement, Table};
+use stonecrop_server::api::{Family, History, Index, KeptChanges, Lasting, Placement, Table};
 
 use crate::client::{key_text, table_path};
 use crate::command::heading;
@@ -62,6 +62,10 @@ pub(crate) fn describe(out: &mut impl Write, table: &Table) -> io::Result<()> {
     if !table.indexes.is_empty() {
         writeln!(out)?;
         index_grid(&table.indexes).write(out, terminal_columns())?;
+    }
+    if let Some(KeptChanges { keep }) = table.changes {
+        writeln!(out)?;
+        writeln!(out, "Changes of rows are kept for {}.", lasting_text(keep))?;
     }
     Ok(())
 }
