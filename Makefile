@@ -3,8 +3,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help demo build web test lint unit docs api browser dynamodb fuzz fuzz-short fuzz-tools bench \
-	bench-short test-long model-long crash crash-tools fmt tools cargo node browser-tools api-tools \
-	dynamodb-tools
+	bench-short bench-peers test-long model-long crash crash-tools fmt tools cargo node browser-tools \
+	api-tools dynamodb-tools
 
 KEYS := -p stonecrop-keys
 # cargo-fuzz builds with a sanitizer, which the stable compiler allows only with this set.
@@ -90,6 +90,20 @@ fuzz: fuzz-tools ## Fuzz every parser (FUZZ_SECONDS each, 20 minutes by default)
 		dict=expression.dict; [ $$target != json ] || dict=json.dict; \
 		($(call FUZZ,dynamodb) $$target ../../../target/fuzz/$$target corpus/$$target -- -dict=$$dict \
 			-max_total_time=$(FUZZ_DB_SECONDS) -max_len=2000 -timeout=10 $(FUZZ_FLAGS)); done
+
+# Where the benchmark looks for them: beside its own program.
+PEERS ?= target/bench-peers
+
+bench-peers: cargo node tools ## Install the servers that DynamoDB's door is measured beside, in target/bench-peers
+	@test -x $(PEERS)/bin/dynoxide || { echo "installing dynoxide (cargo, in $(PEERS))"; \
+		cargo install --quiet --locked --root $(PEERS) dynoxide-rs@3.2.0 \
+			--no-default-features --features native-sqlite,http-server,cli; }
+	@test -x $(PEERS)/dynalite/node_modules/.bin/dynalite || { echo "installing dynalite (npm, in $(PEERS))"; \
+		$(NPM_INSTALL) --prefix $(PEERS)/dynalite dynalite@4.0.0; }
+	@test -x $(PEERS)/moto/bin/moto_server || { echo "installing moto (pip, in $(PEERS))"; \
+		python3 -m venv $(PEERS)/moto && $(PEERS)/moto/bin/pip install --quiet "moto[server,dynamodb]==5.2.5"; }
+	@test -x $(PEERS)/ministack/bin/ministack || { echo "installing ministack (pip, in $(PEERS))"; \
+		python3 -m venv $(PEERS)/ministack && $(PEERS)/ministack/bin/pip install --quiet ministack==1.5.33; }
 
 bench: cargo ## Measure beside the peers and write docs/benchmarks.md
 	cargo run --release -p stonecrop-bench -- run --passes $(PASSES)

@@ -2,16 +2,19 @@
 
 mod datum;
 mod db;
+mod dynamodb;
 mod engine;
 mod figures;
 mod folders;
 mod goal;
 mod http;
 mod keys;
+mod load;
 mod machine;
 mod number;
 mod page;
 mod plot;
+mod process;
 mod queries;
 mod sqlite;
 mod timer;
@@ -64,6 +67,8 @@ enum Part {
     Queries,
     /// The server
     Http,
+    /// DynamoDB's door
+    Dynamodb,
 }
 
 fn main() -> Result<()> {
@@ -99,6 +104,13 @@ fn main() -> Result<()> {
                 match quick {
                     true => http::quick(&program, &directory)?,
                     false => http::run(&program, &directory, &docs, passes)?,
+                }
+            }
+            if wants(Part::Dynamodb) {
+                let peers = target.join("bench-peers");
+                match quick {
+                    true => dynamodb::quick(&program, &directory)?,
+                    false => dynamodb::run(&program, &peers, &directory, &docs, passes)?,
                 }
             }
         }

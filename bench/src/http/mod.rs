@@ -1,6 +1,5 @@
 //! The server under load, beside the least that a server of its kind can do.
 
-mod load;
 mod server;
 
 use std::collections::BTreeMap;
@@ -11,11 +10,11 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use crate::goal::{self, Goal};
+use crate::load::{self, Limit, Outcome};
 use crate::number::{microseconds, rate, thousands, times};
 use crate::{machine, page};
-use load::Outcome;
-pub(crate) use server::{Kind, serve};
-use server::{OWNERS, Running, key};
+pub(crate) use server::{Kind, serve, start};
+use server::{OWNERS, key};
 
 const ROWS: u64 = 100_000;
 const QUICK_ROWS: u64 = 2_000;
@@ -119,7 +118,7 @@ impl Figures {
         for measure in Measure::ALL {
             write!(text, "| {} |", measure.title())?;
             for clients in CLIENTS {
-                let Outcome { rate: of, p50, p99 } =
+                let Outcome { rate: of, p50, p99, .. } =
                     self.best.get(&(measure, clients)).context("it was measured")?;
                 write!(
                     text,
@@ -165,14 +164,15 @@ fn pass(
 ) -> Result<()> {
     std::fs::create_dir_all(directory)?;
     let folder = tempfile::tempdir_in(directory)?;
-    let ours = Running::start(program, Kind::Ours, folder.path(), rows)?;
-    let echo = Running::start(program, Kind::Echo, folder.path(), rows)?;
+    let ours = start(program, Kind::Ours, folder.path(), rows)?;
+    let echo = start(program, Kind::Echo, folder.path(), rows)?;
     // In turns: what else the machine does meanwhile should meet all of them.
     for _ in 0..TURNS {
         for (clients, measure) in CLIENTS.iter().flat_map(|c| Measure::ALL.map(|m| (*c, m))) {
             let server = if measure == Measure::Echo { &echo } else { &ours };
             let request = |number| measure.request(number, rows);
-            let outcome = load::run(server.address, clients, time, &request)?;
+            let time = Limit::time(time);
+            let outcome = load::run(server.address, clients, time, &request, &|_, _| Ok(()))?;
             figures.add(measure, clients, outcome);
             figures.memory = figures.memory.max(ours.memory());
         }

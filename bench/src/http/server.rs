@@ -1,9 +1,8 @@
 //! Servers in processes of their own: ours, and the least that a server of this kind can do.
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::SocketAddr;
+use std::io::Write as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, Result};
 use clap::ValueEnum;
@@ -11,10 +10,14 @@ use stonecrop::{ColumnType, Database, Durability, Family, Index, TableSchema, Wr
 use stonecrop_server::{Config, Server};
 use tokio::net::TcpListener;
 
+use crate::process::Running;
+
 /// Which server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Kind {
     Ours,
+    /// Ours, without a table yet.
+    Empty,
     /// Answers everything with the bytes of a row, from axum and hyper alone.
     Echo,
 }
@@ -35,8 +38,11 @@ pub(crate) fn serve(kind: Kind, folder: &Path, rows: u64) -> Result<()> {
         let address = listener.local_addr()?;
         let tell = || writeln!(std::io::stdout(), "{address}");
         match kind {
-            Kind::Ours => {
-                let database = filled(folder, rows)?;
+            Kind::Ours | Kind::Empty => {
+                let database = match kind {
+                    Kind::Ours => filled(folder, rows)?,
+                    _ => Database::open(folder)?,
+                };
                 tell()?;
                 let server = Server::new(database, Config::default());
                 server.serve(listener, None, std::future::pending()).await?;
@@ -83,43 +89,9 @@ fn filled(folder: &Path, rows: u64) -> Result<Database> {
     Ok(database)
 }
 
-/// A server in a process of its own, which ends with this.
-pub(crate) struct Running {
-    child: Child,
-    pub(crate) address: SocketAddr,
-}
-
-impl Running {
-    /// `program` is this program.
-    pub(crate) fn start(program: &Path, kind: Kind, folder: &Path, rows: u64) -> Result<Self> {
-        let name = kind.to_possible_value().context("it has a name")?;
-        let mut child = Command::new(program)
-            .args(["serve", name.get_name(), &rows.to_string()])
-            .arg(folder)
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let out = child.stdout.take().context("its output is a pipe")?;
-        let mut line = String::new();
-        BufReader::new(out).read_line(&mut line)?;
-        let address = line.trim().parse().context("the server did not start")?;
-        Ok(Running { child, address })
-    }
-
-    /// How much memory it takes, in MiB.
-    pub(crate) fn memory(&self) -> f64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()));
-        let status = status.unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let kib: f64 = line
-            .and_then(|line| line.trim().trim_end_matches(" kB").parse().ok())
-            .unwrap_or_default();
-        kib / 1024.0
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// Starts one in a process of its own. `program` is this program.
+pub(crate) fn start(program: &Path, kind: Kind, folder: &Path, rows: u64) -> Result<Running> {
+    let name = kind.to_possible_value().context("it has a name")?;
+    let arguments = ["serve", name.get_name(), &rows.to_string()];
+    Running::told(Command::new(program).args(arguments).arg(folder))
 }
