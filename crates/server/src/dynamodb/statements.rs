@@ -277,15 +277,8 @@ pub(super) async fn batch(app: &App, mut input: Input) -> Result<Json> {
 
 pub(super) async fn transaction(app: &App, mut input: Input) -> Result<Json> {
     let statements = read_all(&mut input, "TransactStatements", MOST_IN_TRANSACTION)?;
-    let mut responses = Vec::new();
     if matches!(statements.first(), Some(Statement::Select(_))) {
-        for statement in statements {
-            responses.push(match one(app, statement).await? {
-                None => json!({}),
-                Some(item) => json!({"Item": encode_item(&item)}),
-            });
-        }
-        return Ok(json!({"Responses": responses}));
+        return read_together(app, statements).await;
     }
     let mut changes = Vec::new();
     for statement in statements {
@@ -300,6 +293,36 @@ pub(super) async fn transaction(app: &App, mut input: Input) -> Result<Json> {
     if outcomes.iter().any(|outcome| outcome.refusal.is_some()) {
         return Err(cancelled(&outcomes));
     }
-    responses.extend(outcomes.iter().map(|_| json!({})));
+    let responses: Vec<Json> = outcomes.iter().map(|_| json!({})).collect();
     Ok(json!({"Responses": responses}))
+}
+
+/// The items that statements ask for by their keys, all of one moment.
+async fn read_together(app: &App, statements: Vec<Statement>) -> Result<Json> {
+    let mut asked = Vec::new();
+    for statement in statements {
+        let Statement::Select(select) = statement else { continue };
+        let known = known(app, &select.table).await?;
+        let all = select.condition.unwrap_or(Condition::All(Vec::new()));
+        let (key, rest) = whole_key(&known, all)?;
+        let row_key = known.key_of(&key)?;
+        asked.push((known, row_key, rest, select.projection));
+    }
+    let now = app.database.now();
+    app.apart(move |database| {
+        let keys = asked.iter().map(|(known, key, ..)| (&known.table, key.clone()));
+        let rows = database.get_all(keys)?;
+        let mut responses = Vec::new();
+        for ((known, _, rest, projection), row) in asked.into_iter().zip(rows) {
+            let item = row.and_then(|row| known.item(&row, now));
+            let item = item.filter(|item| rest.is_none_or(|rest| rest.matches(item)));
+            responses.push(match (item, projection) {
+                (None, _) => json!({}),
+                (Some(item), None) => json!({"Item": encode_item(&item)}),
+                (Some(item), Some(only)) => json!({"Item": encode_item(&only.apply(&item))}),
+            });
+        }
+        Ok(json!({"Responses": responses}))
+    })
+    .await
 }
