@@ -285,15 +285,8 @@ pub(super) async fn transaction(app: &App, mut input: Input) -> Result<Json> {
     let token = input.text("ClientRequestToken");
     let token = token.map(|text| Token::new(text, input.list("TransactStatements")));
     let statements = read_all(&mut input, "TransactStatements", MOST_IN_TRANSACTION)?;
-    let mut responses = Vec::new();
     if matches!(statements.first(), Some(Statement::Select(_))) {
-        for statement in statements {
-            responses.push(match one(app, statement).await? {
-                None => json!({}),
-                Some(item) => json!({"Item": encode_item(&item)}),
-            });
-        }
-        return Ok(json!({"Responses": responses}));
+        return read_together(app, statements).await;
     }
     let mut changes = Vec::new();
     for statement in statements {
@@ -313,4 +306,34 @@ pub(super) async fn transaction(app: &App, mut input: Input) -> Result<Json> {
             Ok(json!({"Responses": responses}))
         }
     }
+}
+
+/// The items that statements ask for by their keys, all of one moment.
+async fn read_together(app: &App, statements: Vec<Statement>) -> Result<Json> {
+    let mut asked = Vec::new();
+    for statement in statements {
+        let Statement::Select(select) = statement else { continue };
+        let known = known(app, &select.table).await?;
+        let all = select.condition.unwrap_or(Condition::All(Vec::new()));
+        let (key, rest) = whole_key(&known, all)?;
+        let row_key = known.key_of(&key)?;
+        asked.push((known, row_key, rest, select.projection));
+    }
+    let now = app.database.now();
+    app.apart(move |database| {
+        let keys = asked.iter().map(|(known, key, ..)| (&known.table, key.clone()));
+        let rows = database.get_all(keys)?;
+        let mut responses = Vec::new();
+        for ((known, _, rest, projection), row) in asked.into_iter().zip(rows) {
+            let item = row.and_then(|row| known.item(&row, now));
+            let item = item.filter(|item| rest.is_none_or(|rest| rest.matches(item)));
+            responses.push(match (item, projection) {
+                (None, _) => json!({}),
+                (Some(item), None) => json!({"Item": encode_item(&item)}),
+                (Some(item), Some(only)) => json!({"Item": encode_item(&only.apply(&item))}),
+            });
+        }
+        Ok(json!({"Responses": responses}))
+    })
+    .await
 }

@@ -230,3 +230,20 @@ async fn with_tokens_a_signature_is_not_enough() {
     let answer = send(&server, "PutItem", &bearer, "{}".to_owned()).await.expect(400);
     assert_eq!(answer["__type"], "com.amazon.coral.service#AccessDeniedException");
 }
+
+#[tokio::test]
+async fn a_transaction_of_statements_reads_items_by_their_keys() {
+    let server = with_table().await;
+    let select = |number: u32, more: &str| {
+        let text =
+            format!("SELECT \"year\" FROM songs WHERE artist = 'ann' AND \"number\" = {number}");
+        json!({"Statement": format!("{text}{more}")})
+    };
+    let statements = [select(1, ""), select(9, ""), select(2, " AND \"year\" = 1")];
+    let answer = ask(&server, "ExecuteTransaction", json!({"TransactStatements": statements}));
+    let expected = json!([{"Item": {"year": {"N": "2029"}}}, {}, {}]);
+    assert_eq!(answer.await["Responses"], expected);
+    let whole = json!([{"Statement": "SELECT * FROM songs WHERE artist = 'ann'"}]);
+    let kind = refused(&server, "ExecuteTransaction", json!({"TransactStatements": whole})).await;
+    assert_eq!(kind, "ValidationException");
+}
