@@ -191,3 +191,18 @@ def test_every_write_measures_its_collection(indexed, pk, operation):
     assert answer["ItemCollectionMetrics"]["ItemCollectionKey"] == {"pk": {"S": pk}}
 
 
+def test_statements_tell_what_they_cost(client, simple, pk):
+    """AWS: ExecuteStatement, ConsumedCapacity."""
+    put = simple.client.execute_statement(
+        Statement=f'INSERT INTO "{simple.name}" VALUE {{\'pk\': \'{pk}\'}}',
+        ReturnConsumedCapacity="TOTAL")
+    assert put["ConsumedCapacity"] == {"TableName": simple.name, "CapacityUnits": 1.0}
+    get = f'SELECT * FROM "{simple.name}" WHERE pk = \'{pk}\''
+    got = simple.client.execute_statement(Statement=get, ReturnConsumedCapacity="TOTAL")
+    assert units(got) == 0.5
+    batch = client.batch_execute_statement(
+        Statements=[{"Statement": get}], ReturnConsumedCapacity="TOTAL")
+    assert [cost["CapacityUnits"] for cost in batch["ConsumedCapacity"]] == [0.5]
+    together = client.execute_transaction(
+        TransactStatements=[{"Statement": get}], ReturnConsumedCapacity="TOTAL")
+    assert [cost["CapacityUnits"] for cost in together["ConsumedCapacity"]] == [2.0]

@@ -88,6 +88,25 @@ impl Cost {
     }
 }
 
+/// What several tables have cost.
+#[derive(Default)]
+pub(super) struct Costs(BTreeMap<String, Cost>);
+
+impl Costs {
+    pub(super) fn add(&mut self, known: &Known, cost: &Cost, times: f64) {
+        self.0.entry(known.table.name().to_owned()).or_default().add(cost, times);
+    }
+
+    /// Adds them to an answer, if they are asked for.
+    pub(super) fn tell(&self, wish: Option<&str>, answer: &mut Map<String, Json>) {
+        let told = self.0.iter().filter_map(|(table, cost)| cost.told(table, wish));
+        let told: Vec<Json> = told.collect();
+        if !told.is_empty() {
+            answer.insert("ConsumedCapacity".to_owned(), told.into());
+        }
+    }
+}
+
 /// What a write costs in an index: an entry that moves is taken away and made again.
 fn index_units(known: &Known, index: &IndexAbout, outcome: &Outcome) -> f64 {
     let shown = |item: &Option<Item>| {

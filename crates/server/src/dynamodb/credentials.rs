@@ -69,16 +69,21 @@ impl<'a> Caller<'a> {
 /// Refuses what is beyond a caller's scope; and, where anybody may do everything, what no client of
 /// the service would send: any signature will do there, and only its form is looked at.
 pub(super) fn check(app: &App, parts: &Parts, scope: Scope, needed: Scope) -> Result<()> {
-    if scope < needed {
-        let message = format!("these credentials allow to {scope}, and this needs {needed}");
-        return Err(Refusal::new("AccessDeniedException", message));
-    }
+    check_scope(scope, needed)?;
     if !app.config.asks_who()
         && let Some(authorization) = signed(parts)?
     {
         Fields::read(authorization, &parts.headers)?;
     }
     Ok(())
+}
+
+pub(super) fn check_scope(scope: Scope, needed: Scope) -> Result<()> {
+    if scope >= needed {
+        return Ok(());
+    }
+    let message = format!("these credentials allow to {scope}, and this needs {needed}");
+    Err(Refusal::new("AccessDeniedException", message))
 }
 
 /// The header with a signature; none where the signature is in the address.

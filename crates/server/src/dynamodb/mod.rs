@@ -67,9 +67,9 @@ pub(crate) const ROUTE: &str = "/";
 const TARGET: &str = "x-amz-target";
 const SERVICE: &str = "DynamoDB_20120810.";
 
-/// The operations, each with the scope that it needs.
+/// The operations, each with the scope that it needs; statements that write need more.
 const OPERATIONS: [(&str, Scope); 26] = [
-    ("BatchExecuteStatement", Scope::Write),
+    ("BatchExecuteStatement", Scope::Read),
     ("BatchGetItem", Scope::Read),
     ("BatchWriteItem", Scope::Write),
     ("CreateTable", Scope::Admin),
@@ -80,8 +80,8 @@ const OPERATIONS: [(&str, Scope); 26] = [
     ("DescribeLimits", Scope::Read),
     ("DescribeTable", Scope::Read),
     ("DescribeTimeToLive", Scope::Read),
-    ("ExecuteStatement", Scope::Write),
-    ("ExecuteTransaction", Scope::Write),
+    ("ExecuteStatement", Scope::Read),
+    ("ExecuteTransaction", Scope::Read),
     ("GetItem", Scope::Read),
     ("ListTables", Scope::Read),
     ("ListTagsOfResource", Scope::Read),
@@ -144,7 +144,7 @@ async fn respond(app: &App, parts: &Parts, body: Body) -> Result<Answer> {
     shapes::check(operation, &fields)?;
     let input = Input::new(fields);
     let told = match operation {
-        "BatchExecuteStatement" => statements::batch(app, input).await,
+        "BatchExecuteStatement" => statements::batch(app, scope, input).await,
         "BatchGetItem" => return batch::get(app, input).await,
         "BatchWriteItem" => batch::write(app, input).await,
         "CreateTable" => create::create(app, input).await,
@@ -155,8 +155,8 @@ async fn respond(app: &App, parts: &Parts, body: Body) -> Result<Answer> {
         "DescribeLimits" => Ok(describe::limits()),
         "DescribeTable" => describe::describe(app, input).await,
         "DescribeTimeToLive" => time_to_live::describe(app, input).await,
-        "ExecuteStatement" => statements::execute(app, input).await,
-        "ExecuteTransaction" => statements::transaction(app, input).await,
+        "ExecuteStatement" => statements::execute(app, scope, input).await,
+        "ExecuteTransaction" => statements::transaction(app, scope, input).await,
         "GetItem" => return items::get(app, input).await,
         "ListTables" => describe::list(app, input).await,
         "ListTagsOfResource" => tags::list(app, input).await,

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json, json};
 use stonecrop_dynamodb::expression::{Condition, KeyTest, Placeholders};
 use stonecrop_dynamodb::partiql::{Returning, Select, Statement, parse, split_key};
-use stonecrop_dynamodb::value::{Item, decode, decode_item, encode_item};
+use stonecrop_dynamodb::value::{Item, decode, decode_item, encode_item, item_size};
 
+use super::capacity::{Cost, Costs, read_units};
 use super::change::{Action, Change, Outcome};
+use super::credentials::check_scope;
 use super::faults::{Faults, RETURN_CAPACITY, check_name_length, name_of};
 use super::found::{Found, Reading};
 use super::input::Input;
@@ -17,8 +19,9 @@ use super::known::Known;
 use super::refusal::{Refusal, Result};
 use super::search::key_attributes;
 use super::tokens::Token;
-use super::transact::{Committed, cancelled, check_apart, commit};
+use super::transact::{Committed, cancelled, check_apart, commit, costs};
 use crate::app::App;
+use crate::auth::Scope;
 
 const MOST_IN_BATCH: usize = 25;
 const MOST_IN_TRANSACTION: usize = 100;
@@ -39,37 +42,56 @@ async fn known(app: &App, table: &str) -> Result<Arc<Known>> {
     app.known(name_of(table)).await
 }
 
-pub(super) async fn execute(app: &App, mut input: Input) -> Result<Json> {
+pub(super) async fn execute(app: &App, scope: Scope, mut input: Input) -> Result<Json> {
     let mut faults = Faults::default();
     faults.at_least(input.integer("Limit"), "limit", 1);
     faults.one_of(&input, "ReturnConsumedCapacity", RETURN_CAPACITY);
     faults.finish()?;
     let statement = read(&mut input)?;
-    if let Statement::Select(select) = statement {
-        let (items, last) = find(app, select, &input).await?;
-        let items: Vec<Json> = items.iter().map(encode_item).collect();
-        let mut answer = Map::new();
+    let mut answer = Map::new();
+    let (known, cost) = if let Statement::Select(select) = statement {
+        let selected = find(app, select, &input).await?;
+        let items: Vec<Json> = selected.items.iter().map(encode_item).collect();
         answer.insert("Items".to_owned(), items.into());
-        if let Some(last) = last {
+        if let Some(last) = selected.last {
             let last = encode_item(&last);
             answer.insert("NextToken".to_owned(), hex(&last.to_string()).into());
             answer.insert("LastEvaluatedKey".to_owned(), last);
         }
-        return Ok(answer.into());
-    }
-    let item = write(app, statement).await?;
-    Ok(json!({"Items": item.iter().map(encode_item).collect::<Vec<_>>()}))
+        (selected.known, selected.cost)
+    } else {
+        let (item, known, cost) = write(app, scope, statement, tells_cost(&input)).await?;
+        let items: Vec<Json> = item.iter().map(encode_item).collect();
+        answer.insert("Items".to_owned(), items.into());
+        (known, cost)
+    };
+    let told = cost.told(known.table.name(), input.text("ReturnConsumedCapacity"));
+    answer.extend(told.map(|told| ("ConsumedCapacity".to_owned(), told)));
+    Ok(answer.into())
 }
 
-/// Does a statement that writes, and gives what it returns.
-async fn write(app: &App, statement: Statement) -> Result<Option<Item>> {
-    let (change, returning) = change(app, statement).await?;
+fn tells_cost(input: &Input) -> bool {
+    input.text("ReturnConsumedCapacity").is_some_and(|wish| wish != "NONE")
+}
+
+/// Does a statement that writes, and gives what it returns and what it cost.
+async fn write(
+    app: &App,
+    scope: Scope,
+    statement: Statement,
+    tells_cost: bool,
+) -> Result<(Option<Item>, Arc<Known>, Cost)> {
+    check_scope(scope, Scope::Write)?;
+    let (mut change, returning) = change(app, statement).await?;
+    change.keeps_items |= tells_cost;
+    let known = change.known.clone();
     let update = match &change.action {
         Action::Update(update) => update.clone(),
         _ => None,
     };
     let outcome = app.change(change).await?;
-    shown(&outcome, returning, update.as_ref())
+    let cost = Cost::of_write(&known, &outcome);
+    Ok((shown(&outcome, returning, update.as_ref())?, known, cost))
 }
 
 fn shown(
@@ -154,8 +176,17 @@ fn whole_key(known: &Known, condition: Condition) -> Result<(Item, Option<Condit
     }
 }
 
+/// What a select found.
+struct Selected {
+    known: Arc<Known>,
+    items: Vec<Item>,
+    /// Where to go on.
+    last: Option<Item>,
+    cost: Cost,
+}
+
 /// What a select finds: along a key if its condition has one, otherwise among all items.
-async fn find(app: &App, select: Select, input: &Input) -> Result<(Vec<Item>, Option<Item>)> {
+async fn find(app: &App, select: Select, input: &Input) -> Result<Selected> {
     let known = known(app, &select.table).await?;
     let index = match &select.index {
         Some(name) => Some(known.index(name)?.clone()),
@@ -199,7 +230,13 @@ async fn find(app: &App, select: Select, input: &Input) -> Result<(Vec<Item>, Op
         Some(projection) => projection.apply(&item),
         None => item,
     });
-    Ok((items.collect(), found.last))
+    let items = items.collect();
+    let units = read_units(found.bytes, input.flag("ConsistentRead"));
+    let cost = match &index {
+        Some(index) => Cost::of_index(index, units),
+        None => Cost::of_read(units),
+    };
+    Ok(Selected { items, last: found.last, cost, known })
 }
 
 /// A token is the key of the last item, in hex so that nobody takes it for more.
@@ -248,25 +285,36 @@ fn table_of(statement: &Statement) -> String {
     }
 }
 
-/// The one item that a statement finds or returns.
-async fn one(app: &App, statement: Statement) -> Result<Option<Item>> {
+/// The one item that a statement finds or returns, and what that cost.
+async fn one(
+    app: &App,
+    scope: Scope,
+    statement: Statement,
+    tells_cost: bool,
+) -> Result<(Option<Item>, Arc<Known>, Cost)> {
     match statement {
         Statement::Select(select) => {
             // It must ask for one item.
             let known = known(app, &select.table).await?;
             let all = select.condition.clone().unwrap_or(Condition::All(Vec::new()));
             whole_key(&known, all)?;
-            Ok(find(app, select, &Input::default()).await?.0.into_iter().next())
+            let selected = find(app, select, &Input::default()).await?;
+            Ok((selected.items.into_iter().next(), known, selected.cost))
         }
-        other => write(app, other).await,
+        other => write(app, scope, other, tells_cost).await,
     }
 }
 
-pub(super) async fn batch(app: &App, mut input: Input) -> Result<Json> {
-    let mut responses = Vec::new();
+pub(super) async fn batch(app: &App, scope: Scope, mut input: Input) -> Result<Json> {
+    let (mut responses, mut costs) = (Vec::new(), Costs::default());
     for statement in read_all(&mut input, "Statements", MOST_IN_BATCH)? {
         let table = table_of(&statement);
-        responses.push(match one(app, statement).await {
+        let item =
+            one(app, scope, statement, tells_cost(&input)).await.map(|(item, known, cost)| {
+                costs.add(&known, &cost, 1.0);
+                item
+            });
+        responses.push(match item {
             Ok(None) => json!({"TableName": table}),
             Ok(Some(item)) => json!({"TableName": table, "Item": encode_item(&item)}),
             Err(refusal) => json!({
@@ -275,10 +323,18 @@ pub(super) async fn batch(app: &App, mut input: Input) -> Result<Json> {
             }),
         });
     }
-    Ok(json!({"Responses": responses}))
+    Ok(together(&input, responses, &costs))
 }
 
-pub(super) async fn transaction(app: &App, mut input: Input) -> Result<Json> {
+/// What statements that came together are answered with.
+fn together(input: &Input, responses: Vec<Json>, costs: &Costs) -> Json {
+    let mut answer = Map::new();
+    answer.insert("Responses".to_owned(), responses.into());
+    costs.tell(input.text("ReturnConsumedCapacity"), &mut answer);
+    answer.into()
+}
+
+pub(super) async fn transaction(app: &App, scope: Scope, mut input: Input) -> Result<Json> {
     let mut faults = Faults::default();
     faults.text(input.text("ClientRequestToken"), "clientRequestToken", 1, 36);
     faults.finish()?;
@@ -286,30 +342,30 @@ pub(super) async fn transaction(app: &App, mut input: Input) -> Result<Json> {
     let token = token.map(|text| Token::new(text, input.list("TransactStatements")));
     let statements = read_all(&mut input, "TransactStatements", MOST_IN_TRANSACTION)?;
     if matches!(statements.first(), Some(Statement::Select(_))) {
-        return read_together(app, statements).await;
+        return read_together(app, statements, input).await;
     }
+    check_scope(scope, Scope::Write)?;
     let mut changes = Vec::new();
     for statement in statements {
         let (change, _) = change(app, statement).await?;
         let new = change.known.undeclared(change.names());
         let known = app.known_with(change.known.clone(), new).await?;
-        changes.push(Change { known, ..change });
+        changes.push(Change { known, keeps_items: tells_cost(&input), ..change });
     }
     check_apart(&changes)?;
     let changes: Vec<_> = changes.into_iter().map(Arc::new).collect();
+    let responses = changes.iter().map(|_| json!({})).collect();
     match commit(app, &changes, token).await? {
         Committed::Now(outcomes) if outcomes.iter().any(|outcome| outcome.refusal.is_some()) => {
             Err(cancelled(&outcomes))
         }
-        Committed::Now(_) | Committed::Before => {
-            let responses: Vec<Json> = changes.iter().map(|_| json!({})).collect();
-            Ok(json!({"Responses": responses}))
-        }
+        Committed::Now(outcomes) => Ok(together(&input, responses, &costs(&changes, &outcomes))),
+        Committed::Before => Ok(together(&input, responses, &Costs::default())),
     }
 }
 
 /// The items that statements ask for by their keys, all of one moment.
-async fn read_together(app: &App, statements: Vec<Statement>) -> Result<Json> {
+async fn read_together(app: &App, statements: Vec<Statement>, input: Input) -> Result<Json> {
     let mut asked = Vec::new();
     for statement in statements {
         let Statement::Select(select) = statement else { continue };
@@ -323,9 +379,11 @@ async fn read_together(app: &App, statements: Vec<Statement>) -> Result<Json> {
     app.apart(move |database| {
         let keys = asked.iter().map(|(known, key, ..)| (&known.table, key.clone()));
         let rows = database.get_all(keys)?;
-        let mut responses = Vec::new();
+        let (mut responses, mut costs) = (Vec::new(), Costs::default());
         for ((known, _, rest, projection), row) in asked.into_iter().zip(rows) {
             let item = row.and_then(|row| known.item(&row, now));
+            let size = item.as_ref().map_or(0, item_size);
+            costs.add(&known, &Cost::of_read(read_units(size, true)), 2.0);
             let item = item.filter(|item| rest.is_none_or(|rest| rest.matches(item)));
             responses.push(match (item, projection) {
                 (None, _) => json!({}),
@@ -333,7 +391,7 @@ async fn read_together(app: &App, statements: Vec<Statement>) -> Result<Json> {
                 (Some(item), Some(only)) => json!({"Item": encode_item(&only.apply(&item))}),
             });
         }
-        Ok(json!({"Responses": responses}))
+        Ok(together(&input, responses, &costs))
     })
     .await
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use stonecrop::{Error, Table, Write};
 use stonecrop_dynamodb::value::{encode_item, item_size};
 
-use super::capacity::{Cost, collection, read_units};
+use super::capacity::{Cost, Costs, collection, read_units};
 use super::change::{Action, Cell, Change, Outcome, outcome};
 use super::expressions::{condition, placeholders, projection, update};
 use super::faults::{Faults, RETURN_CAPACITY, RETURN_METRICS, RETURN_ON_FAILURE, table_name};
@@ -213,27 +213,27 @@ pub(super) fn cancelled(outcomes: &[Outcome]) -> Refusal {
 }
 
 fn told(input: &Input, changes: &[Arc<Change>], outcomes: &[Outcome]) -> Json {
-    let mut costs: BTreeMap<&str, Cost> = BTreeMap::new();
     let mut metrics: BTreeMap<&str, Vec<Json>> = BTreeMap::new();
-    for (change, outcome) in changes.iter().zip(outcomes) {
-        let name = change.known.table.name();
-        // A transaction costs twice what its writes would.
-        let cost = Cost::of_write(&change.known, outcome);
-        costs.entry(name).or_default().add(&cost, 2.0);
+    for change in changes {
         if let Some(size) = collection(&change.known, &change.key) {
-            metrics.entry(name).or_default().push(size);
+            metrics.entry(change.known.table.name()).or_default().push(size);
         }
     }
-    let wish = input.text("ReturnConsumedCapacity");
-    let costs: Vec<Json> = costs.iter().filter_map(|(name, cost)| cost.told(name, wish)).collect();
     let mut answer = Map::new();
-    if !costs.is_empty() {
-        answer.insert("ConsumedCapacity".to_owned(), costs.into());
-    }
+    costs(changes, outcomes).tell(input.text("ReturnConsumedCapacity"), &mut answer);
     if input.text("ReturnItemCollectionMetrics") == Some("SIZE") && !metrics.is_empty() {
         answer.insert("ItemCollectionMetrics".to_owned(), json!(metrics));
     }
     answer.into()
+}
+
+/// A transaction costs twice what its writes would.
+pub(super) fn costs(changes: &[Arc<Change>], outcomes: &[Outcome]) -> Costs {
+    let mut costs = Costs::default();
+    for (change, outcome) in changes.iter().zip(outcomes) {
+        costs.add(&change.known, &Cost::of_write(&change.known, outcome), 2.0);
+    }
+    costs
 }
 
 pub(super) async fn get(app: &App, mut input: Input) -> Result<Json> {
@@ -266,14 +266,14 @@ pub(super) async fn get(app: &App, mut input: Input) -> Result<Json> {
     let wish = input.text("ReturnConsumedCapacity").map(str::to_owned);
     app.apart(move |database| {
         let mut responses = Vec::new();
-        let mut costs: BTreeMap<String, Cost> = BTreeMap::new();
+        let mut costs = Costs::default();
         let keys = asked.iter().map(|(known, key, _)| (&known.table, key.clone()));
         let rows = database.get_all(keys)?;
         for ((known, _, projection), row) in asked.into_iter().zip(rows) {
             let item = row.and_then(|row| known.item(&row, now));
             let size = item.as_ref().map_or(0, item_size);
             let cost = Cost::of_read(read_units(size, true));
-            costs.entry(known.table.name().to_owned()).or_default().add(&cost, 2.0);
+            costs.add(&known, &cost, 2.0);
             responses.push(match (item, projection) {
                 (None, _) => json!({}),
                 (Some(item), None) => json!({"Item": encode_item(&item)}),
@@ -282,11 +282,7 @@ pub(super) async fn get(app: &App, mut input: Input) -> Result<Json> {
         }
         let mut answer = Map::new();
         answer.insert("Responses".to_owned(), responses.into());
-        let costs = costs.iter().filter_map(|(name, cost)| cost.told(name, wish.as_deref()));
-        let costs: Vec<Json> = costs.collect();
-        if !costs.is_empty() {
-            answer.insert("ConsumedCapacity".to_owned(), costs.into());
-        }
+        costs.tell(wish.as_deref(), &mut answer);
         Ok(answer.into())
     })
     .await

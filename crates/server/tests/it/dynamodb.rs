@@ -247,3 +247,20 @@ async fn a_transaction_of_statements_reads_items_by_their_keys() {
     let kind = refused(&server, "ExecuteTransaction", json!({"TransactStatements": whole})).await;
     assert_eq!(kind, "ValidationException");
 }
+
+#[tokio::test]
+async fn a_statement_that_reads_needs_less_than_one_that_writes() {
+    let (token, line) = Tokens::create(Scope::Read, "");
+    let tokens = Some(line.parse().unwrap());
+    let server = start_with(Config { tokens, ..Config::default() }).await;
+    let bearer = format!("Bearer {token}");
+    let run = async |statement: &str| {
+        let body = json!({"Statement": statement}).to_string();
+        let answer = send(&server, "ExecuteStatement", &bearer, body).await.expect(400);
+        answer["__type"].as_str().unwrap().split('#').next_back().unwrap().to_owned()
+    };
+    // There is no such table, which only those are told who may look.
+    assert_eq!(run("SELECT * FROM songs WHERE id = 1").await, "ResourceNotFoundException");
+    assert_eq!(run("INSERT INTO songs VALUE {'id': 1}").await, "AccessDeniedException");
+    assert_eq!(run("DELETE FROM songs WHERE id = 1").await, "AccessDeniedException");
+}
