@@ -91,14 +91,19 @@ fn write(arguments: &Arguments, db: &Database) -> Result<(), Error> {
         return db.compact();
     }
     let tables = Tables::create(db)?;
+    // Before any thread changes them.
+    let sides = Sides::read(db)?;
     let failed = AtomicBool::new(false);
     if arguments.threads == 1 {
-        return write_lanes(arguments, db, &tables, 0, &failed);
+        return write_lanes(arguments, db, (&tables, sides), 0, &failed);
     }
     std::thread::scope(|scope| {
         let (tables, failed) = (&tables, &failed);
         let threads: Vec<_> = (0..arguments.threads)
-            .map(|thread| scope.spawn(move || write_lanes(arguments, db, tables, thread, failed)))
+            .map(|thread| {
+                let tables = (tables, sides.clone());
+                scope.spawn(move || write_lanes(arguments, db, tables, thread, failed))
+            })
             .collect();
         let mut ended = threads.into_iter().map(|thread| thread.join());
         ended.try_for_each(|ended| ended.unwrap_or(Err(Error::Closed)))
@@ -110,12 +115,11 @@ fn write(arguments: &Arguments, db: &Database) -> Result<(), Error> {
 fn write_lanes(
     arguments: &Arguments,
     db: &Database,
-    tables: &Tables,
+    (tables, mut sides): (&Tables, Sides),
     thread: u64,
     failed: &AtomicBool,
 ) -> Result<(), Error> {
     let mut random = fastrand::Rng::with_seed(arguments.seed ^ thread);
-    let mut sides = Sides::read(db)?;
     let mut step = arguments.first_step;
     let numbers = arguments.first..arguments.first + arguments.batches;
     for batch in numbers.filter(|batch| batch % arguments.threads == thread) {
