@@ -55,8 +55,9 @@ fn request_items(input: &mut Input, inner: &str, most: usize) -> Result<Vec<(Str
     faults.required(input, "RequestItems");
     faults.one_of(input, "ReturnConsumedCapacity", RETURN_CAPACITY);
     faults.one_of(input, "ReturnItemCollectionMetrics", RETURN_METRICS);
+    let is_given = input.has("RequestItems");
     let items = input.take_inner("RequestItems").unwrap_or_default().into_fields();
-    if items.is_empty() {
+    if is_given && items.is_empty() {
         faults.length(0, "{}", "requestItems", 1, 25);
     }
     for (name, json) in &items {
@@ -143,10 +144,14 @@ fn asked(name: String, mut input: Input) -> Result<Asked> {
     let keys = input.take_list("Keys");
     let rest = input.clone().into_fields();
     let keys = keys.into_iter().map(|json| Ok((json.clone(), decode_item(json)?)));
-    let keys = keys.collect::<Result<Vec<_>>>()?;
+    let keys = keys.collect::<Result<Vec<(Json, Item)>>>()?;
     let mut places = placeholders(&mut input)?;
     let projection = projection(&mut input, &mut places)?;
     places.check_all_used()?;
+    let twice = |at: usize, key: &Item| keys.iter().skip(at + 1).any(|(_, other)| other == key);
+    if keys.iter().enumerate().any(|(at, (_, key))| twice(at, key)) {
+        return Err(duplicates());
+    }
     Ok(Asked { name, rest, keys, projection, is_consistent })
 }
 
@@ -201,7 +206,11 @@ pub(super) async fn write(app: &App, mut input: Input) -> Result<Json> {
 /// A put with its item, or a delete with its key.
 fn action(mut input: Input) -> Result<(Option<Item>, Option<Item>)> {
     match (input.take_inner("PutRequest"), input.take_inner("DeleteRequest")) {
-        (Some(mut put), None) => Ok((Some(put.take_item("Item")?), None)),
+        (Some(mut put), None) => {
+            let item = put.take_item("Item")?;
+            check_put_size(&item)?;
+            Ok((Some(item), None))
+        }
         (None, Some(mut delete)) => Ok((None, Some(delete.take_item("Key")?))),
         _ => Err(Refusal::validation(
             "Supplied AttributeValue has more than one datatypes set, must contain exactly one of \
@@ -221,7 +230,6 @@ fn change(
             // A batch tells of a wrong key in other words than a put.
             let key = known.key_item(&item);
             let row_key = known.key_of(&key)?;
-            check_put_size(&item)?;
             Change::check_put(known, &item)?;
             (row_key, key, Action::Put(item))
         }

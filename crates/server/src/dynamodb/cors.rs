@@ -17,7 +17,7 @@ const SENT: &str = "authorization, content-type, content-encoding, x-amz-target,
 /// What they read of an answer.
 const READ: &str = "x-amzn-requestid, x-amz-crc32, x-request-id, date";
 /// For how many seconds a browser need not ask again whether it may ask.
-const REMEMBERED: &str = "86400";
+const REMEMBERED: &str = "172800";
 
 /// Whether pages of this origin may ask.
 pub(crate) fn may_ask(app: &App, origin: &HeaderValue) -> bool {
@@ -51,5 +51,5 @@ pub(crate) async fn preflight() -> impl IntoResponse {
         (ACCESS_CONTROL_ALLOW_HEADERS, SENT),
         (ACCESS_CONTROL_MAX_AGE, REMEMBERED),
     ];
-    (StatusCode::NO_CONTENT, told)
+    (StatusCode::OK, told)
 }

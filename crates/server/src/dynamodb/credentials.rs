@@ -4,11 +4,14 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 
 use super::refusal::{Refusal, Result};
-use super::signature::{ALGORITHM, Claim, Fields};
+use super::signature::{Claim, Fields};
 use crate::access_keys::AccessKey;
 use crate::app::App;
 use crate::auth::Scope;
 use crate::guard::bearer;
+
+/// What the names of the service's ways to sign begin with.
+const FAMILY: &str = "AWS4-";
 
 /// Who a request says that it is from.
 pub(super) enum Caller<'a> {
@@ -98,7 +101,7 @@ fn signed(parts: &Parts) -> Result<Option<&str>> {
             "Found both 'X-Amz-Algorithm' as a query-string param and 'Authorization' as HTTP \
              header.",
         )),
-        (false, signed) if signed.starts_with(ALGORITHM) => Ok(Some(signed)),
+        (false, signed) if signed.starts_with(FAMILY) => Ok(Some(signed)),
         (false, _) => Err(Refusal::new(
             "MissingAuthenticationTokenException",
             "Request is missing Authentication Token",

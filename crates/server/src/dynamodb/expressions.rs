@@ -57,6 +57,11 @@ pub(super) fn projection(
     if let Some(text) = input.text("ProjectionExpression") {
         return Ok(Some(Projection::parse(text, placeholders)?));
     }
+    listed(input)
+}
+
+/// The older form of the same.
+pub(super) fn listed(input: &Input) -> Result<Option<Projection>> {
     if !input.has("AttributesToGet") {
         return Ok(None);
     }

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
-use stonecrop_dynamodb::expression::Update;
-use stonecrop_dynamodb::value::{Item, encode_item};
+use stonecrop_dynamodb::expression::{Projection, Update};
+use stonecrop_dynamodb::value::{Item, check_put_size, encode_item};
 
 use super::capacity::{Cost, read_units, tell};
 use super::change::{Action, Change, Outcome};
@@ -70,6 +70,7 @@ pub(super) async fn put(app: &App, mut input: Input) -> Result<Json> {
     check_kinds(&input, &["ConditionExpression"], &["Expected", "ConditionalOperator"])?;
     check_returns_old(&input)?;
     let item = input.take_item("Item")?;
+    check_put_size(&item)?;
     let mut places = placeholders(&mut input)?;
     let condition = condition(&mut input, &mut places)?;
     places.check_all_used()?;
@@ -193,6 +194,7 @@ pub(super) async fn get(app: &App, mut input: Input) -> Result<Answer> {
     places.check_all_used()?;
     let known = app.known(&name).await?;
     let row_key = known.key_of(&key)?;
+    known.check_scalars(projection.iter().flat_map(Projection::paths))?;
     let now = app.database.now();
     // One row is read here and now: that takes less time than to have another thread do it.
     let row = known.table.get(row_key)?.filter(|row| !known.is_over(row, now));

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use stonecrop::keys::{Type, Value as KeyValue};
-use stonecrop::{RowKey, Value};
+use stonecrop::{Path, RowKey, Value};
 use stonecrop_dynamodb::value::{AttributeType, Item, number_text, value_size};
 
 use super::about::About;
@@ -59,6 +59,25 @@ impl Known {
         let entry = |part: &KeyPart| item.get_key_value(&part.name);
         let entries = self.key.iter().filter_map(entry);
         entries.map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+
+    /// Refuses paths into attributes of a key, which hold neither maps nor lists.
+    pub(super) fn check_scalars<'p>(&self, paths: impl Iterator<Item = &'p Path>) -> Result<()> {
+        for path in paths.filter(|path| !path.steps().is_empty()) {
+            let name = path.column();
+            let what = if self.is_key(name) {
+                "Key"
+            } else if self.about.indexes.iter().any(|index| index.key().any(|key| key == name)) {
+                "IndexKey"
+            } else {
+                continue;
+            };
+            return Err(Refusal::validation(format!(
+                "Key attributes must be scalars; list random access '[]' and map lookup '.' are \
+                 not allowed: {what}: {name}"
+            )));
+        }
+        Ok(())
     }
 
     /// Refuses an item that an index could not take.

@@ -45,7 +45,8 @@ use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use axum::response::Response;
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
+use stonecrop_dynamodb::ErrorKind;
 use stonecrop_dynamodb::value::read_json;
 
 use crate::app::App;
@@ -130,17 +131,30 @@ pub(crate) async fn answer(State(app): State<App>, request: Request) -> Response
     wire::response(&parts.headers, content_type, answer)
 }
 
+/// The parameters of a request.
+fn fields(body: &[u8]) -> Result<Map<String, Json>> {
+    match read_json(body) {
+        Ok(Json::Object(fields)) => Ok(fields),
+        Ok(_) => Err(Refusal::serialization("Unexpected value type in payload")),
+        // The service does not say what is wrong with what is no JSON.
+        Err(error) if error.kind() == ErrorKind::Serialization => Err(Refusal::serialization("")),
+        Err(error) => Err(error.into()),
+    }
+}
+
 async fn respond(app: &App, parts: &Parts, body: Body) -> Result<Answer> {
     // Before the body: those who are not known can't make us wait for it.
     let caller = Caller::of(app, parts)?;
     let packed = crate::body::read(app, body).await?;
     let scope = caller.verify(parts, &packed)?;
     let body = wire::unpack(app, &parts.headers, packed)?;
-    let Json::Object(fields) = read_json(&body)? else {
-        return Err(Refusal::serialization("Unexpected value type in payload"));
+    let fields = match body.is_empty() {
+        true => None,
+        false => Some(fields(&body)?),
     };
     let (operation, needed) = operation(&parts.headers).ok_or_else(Refusal::unknown_operation)?;
     credentials::check(app, parts, scope, needed)?;
+    let fields = fields.ok_or_else(|| Refusal::serialization(""))?;
     shapes::check(operation, &fields)?;
     let input = Input::new(fields);
     let told = match operation {

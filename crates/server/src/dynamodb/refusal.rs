@@ -91,7 +91,12 @@ impl Refusal {
         let mut body = Map::new();
         body.insert("__type".to_owned(), format!("{space}#{}", self.kind).into());
         if !self.message.is_empty() {
-            body.insert("message".to_owned(), self.message.as_str().into());
+            // As the service has it, which is of two minds about it.
+            let name = match self.kind {
+                "SerializationException" | "AccessDeniedException" => "Message",
+                _ => "message",
+            };
+            body.insert(name.to_owned(), self.message.as_str().into());
         }
         body.extend(self.more.clone());
         body.into()

@@ -12,7 +12,7 @@ use stonecrop_dynamodb::value::{AttributeType, Encoded, Item};
 
 use super::about::{IndexAbout, Projected};
 use super::capacity::{Cost, read_units};
-use super::expressions::{check_kinds, placeholders, projection};
+use super::expressions::{check_kinds, listed, placeholders, projection};
 use super::faults::{Faults, OPERATOR, RETURN_CAPACITY, SELECT, table_name};
 use super::found::{Found, Reading};
 use super::input::Input;
@@ -44,21 +44,25 @@ pub(super) async fn query(app: &App, mut input: Input) -> Result<Answer> {
     )?;
     check_operator(&input, "QueryFilter")?;
     check_select(&input)?;
+    let filter = older_filter(&mut input, "QueryFilter", legacy::Filter::Query)?;
+    let listed = listed(&input)?;
     let start = start(&mut input)?;
+    if !input.has("KeyConditions") && !input.has("KeyConditionExpression") {
+        return Err(Refusal::validation(
+            "Either the KeyConditions or KeyConditionExpression parameter must be specified in \
+             the request.",
+        ));
+    }
     let mut places = placeholders(&mut input)?;
-    let filter = filter(&mut input, &mut places, "QueryFilter", legacy::Filter::Query)?;
-    let projection = projection(&mut input, &mut places)?;
-    let key = match (input.text("KeyConditionExpression"), input.get("KeyConditions")) {
-        (Some(text), _) => KeyConditions::new(&Condition::parse_key_condition(text, &mut places)?)?,
-        (None, Some(json)) => legacy::key_conditions(json.clone())?,
-        (None, None) => {
-            return Err(Refusal::validation(
-                "Either the KeyConditions or KeyConditionExpression parameter must be specified in \
-                 the request.",
-            ));
-        }
-    };
+    let key = input.text("KeyConditionExpression");
+    let key = key.map(|text| Condition::parse_key_condition(text, &mut places)).transpose()?;
+    let filter = filter_expression(&input, &mut places)?.or(filter);
+    let projection = projection(&mut input, &mut places)?.or(listed);
     places.check_all_used()?;
+    let key = match (key, input.take("KeyConditions")) {
+        (Some(key), _) => KeyConditions::new(&key)?,
+        (None, json) => legacy::key_conditions(json.unwrap_or_default())?,
+    };
     let known = app.known(&name).await?;
     Search { input, start, filter, projection, key: Some(key) }.answer(app, known).await
 }
@@ -76,12 +80,14 @@ pub(super) async fn scan(app: &App, mut input: Input) -> Result<Answer> {
         &["AttributesToGet", "ScanFilter", "ConditionalOperator"],
     )?;
     check_operator(&input, "ScanFilter")?;
-    check_segments(&input)?;
     check_select(&input)?;
+    let listed = listed(&input)?;
+    let filter = older_filter(&mut input, "ScanFilter", legacy::Filter::Scan)?;
     let start = start(&mut input)?;
+    check_segments(&input)?;
     let mut places = placeholders(&mut input)?;
-    let filter = filter(&mut input, &mut places, "ScanFilter", legacy::Filter::Scan)?;
-    let projection = projection(&mut input, &mut places)?;
+    let filter = filter_expression(&input, &mut places)?.or(filter);
+    let projection = projection(&mut input, &mut places)?.or(listed);
     places.check_all_used()?;
     let known = app.known(&name).await?;
     Search { input, start, filter, projection, key: None }.answer(app, known).await
@@ -145,21 +151,33 @@ fn check_select(input: &Input) -> Result<()> {
 }
 
 fn start(input: &mut Input) -> Result<Option<Item>> {
-    match input.has("ExclusiveStartKey") {
-        true => Ok(Some(input.take_item("ExclusiveStartKey")?)),
-        false => Ok(None),
+    // The service says so of some of its rules, and not of these.
+    const UNNAMED: [&str; 5] =
+        ["contains duplicates", "number set", "numeric value", "significant digits", "magnitude"];
+    if !input.has("ExclusiveStartKey") {
+        return Ok(None);
     }
+    input.take_item("ExclusiveStartKey").map(Some).map_err(|refusal| {
+        match UNNAMED.iter().any(|part| refusal.message.contains(part)) {
+            true => refusal,
+            false => Refusal {
+                message: format!("The provided starting key is invalid: {}", refusal.message),
+                ..refusal
+            },
+        }
+    })
 }
 
-fn filter(
+fn filter_expression(input: &Input, places: &mut Placeholders) -> Result<Option<Condition>> {
+    let text = input.text("FilterExpression");
+    Ok(text.map(|text| Condition::parse_filter(text, places)).transpose()?)
+}
+
+fn older_filter(
     input: &mut Input,
-    places: &mut Placeholders,
     older: &str,
     which: legacy::Filter,
 ) -> Result<Option<Condition>> {
-    if let Some(text) = input.text("FilterExpression") {
-        return Ok(Some(Condition::parse_filter(text, places)?));
-    }
     let operator = input.text("ConditionalOperator").map(str::to_owned);
     Ok(match input.take(older) {
         Some(json) => Some(legacy::filter(which, json, operator.as_deref())?),
@@ -185,6 +203,25 @@ pub(super) fn key_attributes<'k>(known: &'k Known, index: Option<&'k IndexAbout>
     (index.partition.iter().map(part).collect(), index.sort.iter().map(part).collect())
 }
 
+/// Refuses a start that has other attributes than a position has, or others than its search.
+fn check_start_shape(known: &Known, index: Option<&IndexAbout>, start: &Item) -> Result<()> {
+    let invalid = || Refusal::validation("The provided starting key is invalid");
+    let of_index = index.into_iter().flat_map(IndexAbout::key);
+    let own = known.key.iter().map(|part| &part.name);
+    let names: std::collections::BTreeSet<&String> = own.chain(of_index).collect();
+    if names.len() != start.len() {
+        return Err(invalid());
+    }
+    let (partition, sort) = key_attributes(known, index);
+    for part in partition.iter().chain(&sort) {
+        let value = start.get(part.name).ok_or_else(invalid)?;
+        if type_of(value) != part.of {
+            return Err(Refusal::validation("The provided key element does not match the schema"));
+        }
+    }
+    Ok(())
+}
+
 impl Search {
     async fn answer(self, app: &App, known: Arc<Known>) -> Result<Answer> {
         let index = match self.input.text("IndexName") {
@@ -192,9 +229,12 @@ impl Search {
             None => None,
         };
         if let Some(index) = &index {
-            self.check_index(&known, index)?;
+            self.check_index(index)?;
         }
         let (partition, sort) = key_attributes(&known, index.as_ref());
+        if let Some(start) = &self.start {
+            check_start_shape(&known, index.as_ref(), start)?;
+        }
         let search = match &self.key {
             Some(key) => Some(key.search(&partition, &sort)?),
             None => None,
@@ -204,15 +244,22 @@ impl Search {
         {
             check_content(value, part.name)?;
         }
-        if self.key.is_some() {
-            self.check_filter(partition.iter().chain(&sort).map(|part| part.name))?;
-        }
         let segment = (
             self.input.integer("Segment").unwrap_or_default() as u32,
             self.input.integer("TotalSegments").unwrap_or(1) as u32,
         );
         if let Some(start) = &self.start {
             self.check_start(&known, index.as_ref(), search.as_ref(), start, segment)?;
+        }
+        known.check_scalars(self.projection.iter().flat_map(Projection::paths))?;
+        if self.key.is_some() {
+            self.check_filter(partition.iter().chain(&sort).map(|part| part.name))?;
+        }
+        if let Some(index) = &index {
+            self.check_shown(&known, index)?;
+        }
+        if let Some(filter) = &self.filter {
+            known.check_scalars(filter.paths().into_iter())?;
         }
         let reading = Reading {
             known: known.clone(),
@@ -240,14 +287,19 @@ impl Search {
         .await
     }
 
-    fn check_index(&self, known: &Known, index: &IndexAbout) -> Result<()> {
-        if index.is_local {
-            return Ok(());
-        }
-        if self.input.flag("ConsistentRead") {
+    fn check_index(&self, index: &IndexAbout) -> Result<()> {
+        if !index.is_local && self.input.flag("ConsistentRead") {
             return Err(Refusal::validation(
                 "Consistent reads are not supported on global secondary indexes",
             ));
+        }
+        Ok(())
+    }
+
+    /// Refuses to tell what a global index does not show.
+    fn check_shown(&self, known: &Known, index: &IndexAbout) -> Result<()> {
+        if index.is_local {
+            return Ok(());
         }
         let name = &index.name;
         if self.input.text("Select") == Some("ALL_ATTRIBUTES")
@@ -292,36 +344,31 @@ impl Search {
         start: &Item,
         (segment, total): (u32, u32),
     ) -> Result<()> {
-        let invalid =
-            |more: &str| Refusal::validation(format!("The provided starting key is invalid{more}"));
-        let of_index = index.into_iter().flat_map(IndexAbout::key);
-        let own = known.key.iter().map(|part| &part.name);
-        let names: std::collections::BTreeSet<&String> = own.chain(of_index).collect();
-        let fits = |name: &&String| {
-            start.get(*name).is_some_and(|value| {
-                Some(type_of(value).code()) == known.about.type_of(name)
-                    || known.key.iter().any(|part| part.name == **name && part.of == type_of(value))
-            })
-        };
-        if names.len() != start.len() || !names.iter().all(fits) {
-            return Err(invalid(": The provided key element does not match the schema"));
-        }
-        let key = known.key_of(&known.key_item(start))?;
+        let key = known.key_of(&known.key_item(start)).map_err(|refusal| Refusal {
+            message: format!("The provided starting key is invalid: {}", refusal.message),
+            ..refusal
+        })?;
         if index.is_none() && total > 1 && !known.table.is_in_segment(key, segment, total)? {
-            return Err(invalid(&format!(
-                ": Invalid ExclusiveStartKey. Please use ExclusiveStartKey with correct Segment. \
-                 TotalSegments: {total} Segment: {segment}"
+            return Err(Refusal::validation(format!(
+                "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use \
+                 ExclusiveStartKey with correct Segment. TotalSegments: {total} Segment: {segment}"
             )));
         }
         let Some(search) = search else { return Ok(()) };
         let (partition, sort) = key_attributes(known, index);
         let is = |part: &KeyAttribute<'_>, value| start.get(part.name) == Some(value);
-        if !partition.iter().zip(&search.partition).all(|(part, value)| is(part, value)) {
-            return Err(Refusal::validation(
-                "The provided starting key is outside query boundaries based on provided conditions",
-            ));
-        }
+        let is_of_partition =
+            partition.iter().zip(&search.partition).all(|(p, value)| is(p, value));
         let tested = search.range.as_ref().zip(sort.get(search.sort.len()));
+        if tested.is_none() && search.sort.is_empty() {
+            return match is_of_partition {
+                true => Ok(()),
+                false => Err(Refusal::validation(
+                    "The provided starting key is outside query boundaries based on provided \
+                     conditions",
+                )),
+            };
+        }
         let is_within = tested.is_none_or(|(test, part)| {
             start.get(part.name).is_some_and(|value| test.matches(value))
         });
@@ -330,7 +377,12 @@ impl Search {
                 "The provided starting key does not match the range key predicate",
             ));
         }
-        Ok(())
+        match is_of_partition {
+            true => Ok(()),
+            false => Err(Refusal::validation(
+                "The query can return at most one row and cannot be restarted",
+            )),
+        }
     }
 
     /// What was found, as it is told.

@@ -10,24 +10,35 @@ use super::refusal::{Refusal, Result};
 enum Shape {
     Text,
     Integer,
+    Long,
     Flag,
-    /// Attribute values by name.
-    Item,
-    /// Attribute values in an order.
-    Values,
-    Texts,
-    TextsByName,
-    Object,
-    Objects,
-    Items,
-    /// Their keys are texts, and no keys of items.
-    Tags,
-    ObjectsByName,
-    ListsByName,
+    /// The value of an attribute.
+    Value,
+    List(&'static Shape),
+    /// Any names, each with the same.
+    Map(&'static Shape),
+    /// Parameters by name, and what the service calls them together.
+    Struct(&'static str),
+    /// One whose names mean something else elsewhere: all are texts.
+    Tag,
 }
 
-/// A name has the same shape in all operations but one.
+const ITEM: Shape = Shape::Map(&Shape::Value);
+const TEXTS: Shape = Shape::List(&Shape::Text);
+const CONDITIONS: Shape = Shape::Map(&Shape::Struct("Condition"));
+
+/// Where something stands: what the service says of it depends on that.
+#[derive(Clone, Copy, PartialEq)]
+enum At {
+    /// It is a parameter.
+    Field,
+    /// It is one of a list or a map.
+    Element,
+}
+
+/// A name has the same shape in all operations but a few.
 fn shape_of(operation: &str, name: &str) -> Option<Shape> {
+    let is_of_table = operation == "UpdateTable";
     Some(match name {
         "TableName"
         | "IndexName"
@@ -41,9 +52,13 @@ fn shape_of(operation: &str, name: &str) -> Option<Shape> {
         | "ReturnItemCollectionMetrics"
         | "Select"
         | "ConditionalOperator"
+        | "ComparisonOperator"
+        | "Action"
         | "BillingMode"
         | "TableClass"
         | "ExclusiveStartTableName"
+        | "ExclusiveStartStreamArn"
+        | "ExclusiveStartShardId"
         | "ResourceArn"
         | "NextToken"
         | "Statement"
@@ -54,53 +69,59 @@ fn shape_of(operation: &str, name: &str) -> Option<Shape> {
         | "ProjectionType"
         | "StreamViewType"
         | "StreamArn"
-        | "ExclusiveStartStreamArn"
-        | "ExclusiveStartShardId"
         | "ShardId"
         | "ShardIterator"
         | "ShardIteratorType"
         | "SequenceNumber"
         | "ReturnValuesOnConditionCheckFailure" => Shape::Text,
-        "Limit" | "Segment" | "TotalSegments" | "ReadCapacityUnits" | "WriteCapacityUnits" => {
-            Shape::Integer
-        }
+        "Limit" | "Segment" | "TotalSegments" => Shape::Integer,
+        "ReadCapacityUnits" | "WriteCapacityUnits" => Shape::Long,
         "ConsistentRead"
         | "ScanIndexForward"
         | "DeletionProtectionEnabled"
         | "Enabled"
+        | "Exists"
         | "StreamEnabled" => Shape::Flag,
-        "Key" | "Item" | "ExclusiveStartKey" | "ExpressionAttributeValues" => Shape::Item,
-        "Parameters" => Shape::Values,
-        "Keys" => Shape::Items,
-        "AttributesToGet" | "NonKeyAttributes" | "TagKeys" => Shape::Texts,
-        "ExpressionAttributeNames" => Shape::TextsByName,
-        "Projection"
-        | "ProvisionedThroughput"
-        | "TimeToLiveSpecification"
-        | "StreamSpecification"
-        | "ShardFilter"
-        | "PutRequest"
-        | "DeleteRequest"
-        | "Put"
-        | "Delete"
-        | "Update"
-        | "Get"
-        | "ConditionCheck"
-        | "Create" => Shape::Object,
-        "KeySchema"
-        | "AttributeDefinitions"
-        | "LocalSecondaryIndexes"
-        | "GlobalSecondaryIndexes"
-        | "GlobalSecondaryIndexUpdates"
-        | "TransactItems"
-        | "Statements"
-        | "TransactStatements" => Shape::Objects,
-        "Tags" => Shape::Tags,
-        "Expected" | "AttributeUpdates" | "KeyConditions" | "QueryFilter" | "ScanFilter" => {
-            Shape::ObjectsByName
+        "Value" => Shape::Value,
+        "Key" | "Item" | "ExclusiveStartKey" | "ExpressionAttributeValues" => ITEM,
+        "Parameters" | "AttributeValueList" => Shape::List(&Shape::Value),
+        "Keys" => Shape::List(&ITEM),
+        "AttributesToGet" | "NonKeyAttributes" | "TagKeys" => TEXTS,
+        "ExpressionAttributeNames" => Shape::Map(&Shape::Text),
+        "Projection" => Shape::Struct("Projection"),
+        "ProvisionedThroughput" => Shape::Struct("ProvisionedThroughput"),
+        "TimeToLiveSpecification" => Shape::Struct("TimeToLiveSpecification"),
+        "StreamSpecification" => Shape::Struct("StreamSpecification"),
+        "ShardFilter" => Shape::Struct("ShardFilter"),
+        "PutRequest" => Shape::Struct("PutRequest"),
+        "DeleteRequest" => Shape::Struct("DeleteRequest"),
+        "Put" => Shape::Struct("Put"),
+        "Delete" if is_of_table => Shape::Struct("DeleteGlobalSecondaryIndexAction"),
+        "Delete" => Shape::Struct("Delete"),
+        "Update" if is_of_table => Shape::Struct("UpdateGlobalSecondaryIndexAction"),
+        "Update" => Shape::Struct("Update"),
+        "Create" => Shape::Struct("CreateGlobalSecondaryIndexAction"),
+        "Get" => Shape::Struct("Get"),
+        "ConditionCheck" => Shape::Struct("ConditionCheck"),
+        "KeySchema" => Shape::List(&Shape::Struct("KeySchemaElement")),
+        "AttributeDefinitions" => Shape::List(&Shape::Struct("AttributeDefinition")),
+        "LocalSecondaryIndexes" => Shape::List(&Shape::Struct("LocalSecondaryIndex")),
+        "GlobalSecondaryIndexes" => Shape::List(&Shape::Struct("GlobalSecondaryIndex")),
+        "GlobalSecondaryIndexUpdates" => Shape::List(&Shape::Struct("GlobalSecondaryIndexUpdate")),
+        "TransactItems" if operation == "TransactGetItems" => {
+            Shape::List(&Shape::Struct("TransactGetItem"))
         }
-        "RequestItems" if operation == "BatchGetItem" => Shape::ObjectsByName,
-        "RequestItems" => Shape::ListsByName,
+        "TransactItems" => Shape::List(&Shape::Struct("TransactWriteItem")),
+        "Statements" => Shape::List(&Shape::Struct("BatchStatementRequest")),
+        "TransactStatements" => Shape::List(&Shape::Struct("ParameterizedStatement")),
+        "Tags" => Shape::List(&Shape::Tag),
+        "Expected" => Shape::Map(&Shape::Struct("ExpectedAttributeValue")),
+        "AttributeUpdates" => Shape::Map(&Shape::Struct("AttributeValueUpdate")),
+        "KeyConditions" | "QueryFilter" | "ScanFilter" => CONDITIONS,
+        "RequestItems" if operation == "BatchGetItem" => {
+            Shape::Map(&Shape::Struct("KeysAndAttributes"))
+        }
+        "RequestItems" => Shape::Map(&Shape::List(&Shape::Struct("WriteRequest"))),
         _ => return None,
     })
 }
@@ -109,81 +130,82 @@ fn shape_of(operation: &str, name: &str) -> Option<Shape> {
 pub(super) fn check(operation: &str, fields: &Map<String, Json>) -> Result<()> {
     for (name, json) in fields.iter().filter(|(_, json)| !json.is_null()) {
         if let Some(shape) = shape_of(operation, name) {
-            check_one(operation, shape, json)?;
+            check_one(operation, shape, json, At::Field)?;
         }
     }
     Ok(())
 }
 
-fn check_one(operation: &str, shape: Shape, json: &Json) -> Result<()> {
-    let inner = |json: &Json| match json {
-        Json::Object(fields) => check(operation, fields),
-        other => Err(not_an_object(other)),
-    };
-    let values = |fields: &Map<String, Json>| -> Result<()> {
-        fields.values().try_for_each(|json| Ok(check_shape(json)?))
-    };
+fn check_one(operation: &str, shape: Shape, json: &Json, at: At) -> Result<()> {
+    match (shape, json) {
+        (Shape::Text, Json::String(_)) | (Shape::Flag, Json::Bool(_)) => Ok(()),
+        (Shape::Text, other) => Err(not_a(other, "String")),
+        (Shape::Flag, Json::String(_)) => {
+            Err(Refusal::serialization("Unexpected token received from parser"))
+        }
+        (Shape::Flag, other) => Err(not_a(other, "Boolean")),
+        (Shape::Integer | Shape::Long, Json::Number(n)) if n.is_i64() || n.is_u64() => Ok(()),
+        (Shape::Integer, other) => Err(not_a(other, "Integer")),
+        (Shape::Long, other) => Err(not_a(other, "Long")),
+        (Shape::Value, Json::Object(_)) => Ok(check_shape(json)?),
+        (Shape::List(of), Json::Array(elements)) => {
+            elements.iter().try_for_each(|json| check_one(operation, *of, json, At::Element))
+        }
+        (Shape::List(_), Json::Object(_)) => Err(structure()),
+        (Shape::Map(of), Json::Object(fields)) => {
+            fields.values().try_for_each(|json| check_one(operation, *of, json, At::Element))
+        }
+        (Shape::Struct(_), Json::Object(fields)) => check(operation, fields),
+        (Shape::Tag, Json::Object(fields)) => {
+            fields.values().try_for_each(|json| check_one(operation, Shape::Text, json, At::Field))
+        }
+        (Shape::Map(of), Json::Array(_)) => Err(Refusal::serialization(format!(
+            "Unrecognized collection type java.util.Map<java.lang.String, {}>",
+            java_name(*of)
+        ))),
+        (Shape::Value | Shape::Struct(_) | Shape::Tag, Json::Array(_)) => {
+            Err(Refusal::serialization(format!(
+                "Unrecognized collection type class {}",
+                java_name(shape)
+            )))
+        }
+        _ if at == At::Field => Err(Refusal::serialization("Unexpected field type")),
+        (Shape::Value | Shape::Struct(_) | Shape::Tag, _) => {
+            Err(Refusal::serialization("Unexpected value type in payload"))
+        }
+        // A list or a map within another: the service's own words.
+        _ => Err(Refusal::serialization(
+            "class sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl cannot be cast to \
+             class java.lang.Class (sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl \
+             and java.lang.Class are in module java.base of loader 'bootstrap')",
+        )),
+    }
+}
+
+/// What the service calls a shape when it refuses another in its place.
+fn java_name(shape: Shape) -> String {
+    const SPACE: &str = "com.amazonaws.dynamodb.v20120810";
     match shape {
-        Shape::Text => text(json),
-        Shape::Integer => match json {
-            Json::Number(number) if number.is_i64() || number.is_u64() => Ok(()),
-            other => Err(not_a(other, "Integer")),
-        },
-        Shape::Flag => match json {
-            Json::Bool(_) => Ok(()),
-            Json::String(_) => Err(Refusal::serialization("Unexpected token received from parser")),
-            other => Err(not_a(other, "Boolean")),
-        },
-        Shape::Item => values(object(json)?),
-        Shape::Values => list(json)?.iter().try_for_each(|json| Ok(check_shape(json)?)),
-        Shape::Items => list(json)?.iter().try_for_each(|json| values(object(json)?)),
-        Shape::Tags => {
-            list(json)?.iter().try_for_each(|json| object(json)?.values().try_for_each(text))
-        }
-        Shape::Texts => list(json)?.iter().try_for_each(text),
-        Shape::TextsByName => object(json)?.values().try_for_each(text),
-        Shape::Object => inner(json),
-        Shape::Objects => list(json)?.iter().try_for_each(inner),
-        Shape::ObjectsByName => object(json)?.values().try_for_each(inner),
-        Shape::ListsByName => {
-            object(json)?.values().try_for_each(|json| list(json)?.iter().try_for_each(inner))
-        }
+        Shape::Text => "java.lang.String".to_owned(),
+        Shape::Integer => "java.lang.Integer".to_owned(),
+        Shape::Long => "java.lang.Long".to_owned(),
+        Shape::Flag => "java.lang.Boolean".to_owned(),
+        Shape::Value => format!("{SPACE}.AttributeValue"),
+        Shape::Struct(name) => format!("{SPACE}.{name}"),
+        Shape::Tag => format!("{SPACE}.Tag"),
+        Shape::List(of) => format!("java.util.List<{}>", java_name(*of)),
+        Shape::Map(of) => format!("java.util.Map<java.lang.String, {}>", java_name(*of)),
     }
 }
 
-fn text(json: &Json) -> Result<()> {
-    match json {
-        Json::String(_) => Ok(()),
-        other => Err(not_a(other, "String")),
-    }
-}
-
-fn object(json: &Json) -> Result<&Map<String, Json>> {
-    json.as_object().ok_or_else(|| not_an_object(json))
-}
-
-fn list(json: &Json) -> Result<&Vec<Json>> {
-    json.as_array().ok_or_else(|| match json {
-        Json::Object(_) => {
-            Refusal::serialization("Start of structure or map found where not expected")
-        }
-        _ => Refusal::serialization("Unexpected field type"),
-    })
-}
-
-fn not_an_object(json: &Json) -> Refusal {
-    Refusal::serialization(match json {
-        Json::Array(_) => "Unrecognized collection type java.util.Map",
-        _ => "Unexpected value type in payload",
-    })
+fn structure() -> Refusal {
+    Refusal::serialization("Start of structure or map found where not expected")
 }
 
 /// The service's words for a scalar that is another.
 fn not_a(json: &Json, wanted: &str) -> Refusal {
     let found = match json {
-        Json::Object(_) => {
-            return Refusal::serialization("Start of structure or map found where not expected");
-        }
+        Json::Object(_) => return structure(),
         Json::Array(_) => {
             let message = format!("Unrecognized collection type class java.lang.{wanted}");
             return Refusal::serialization(message);

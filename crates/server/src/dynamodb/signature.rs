@@ -26,6 +26,7 @@ const ESCAPED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_'
 
 /// The parts of an `Authorization` header, none of which was looked at yet.
 pub(super) struct Fields<'a> {
+    algorithm: &'a str,
     credential: &'a str,
     signed_headers: &'a str,
     signature: &'a str,
@@ -58,12 +59,12 @@ fn invalid(message: impl Into<String>) -> Refusal {
 }
 
 impl<'a> Fields<'a> {
-    /// Of a header that begins with [`ALGORITHM`].
+    /// Of a header that begins with the name of an algorithm; [`Claim::read`] looks at which.
     pub(super) fn read(authorization: &'a str, headers: &'a HeaderMap) -> Result<Self> {
-        let fields = authorization.strip_prefix(ALGORITHM).unwrap_or_default();
+        let (algorithm, fields) = authorization.split_once(' ').unwrap_or((authorization, ""));
         let mut problems = Vec::new();
         let mut field = |name: &str| {
-            let mut pairs = fields.split(',').filter_map(|field| field.trim().split_once('='));
+            let mut pairs = fields.split([',', ' ']).filter_map(|field| field.split_once('='));
             let found = pairs.find(|(of, _)| *of == name);
             if found.is_none() {
                 problems.push(format!("Authorization header requires '{name}' parameter."));
@@ -82,7 +83,14 @@ impl<'a> Fields<'a> {
             );
         }
         if let (true, Some((date, date_header))) = (problems.is_empty(), date) {
-            return Ok(Fields { credential, signed_headers, signature, date, date_header });
+            return Ok(Fields {
+                algorithm,
+                credential,
+                signed_headers,
+                signature,
+                date,
+                date_header,
+            });
         }
         let problems = problems.join(" ");
         Err(incomplete(format!("{problems} Authorization={authorization}")))
@@ -91,6 +99,12 @@ impl<'a> Fields<'a> {
 
 impl Claim {
     pub(super) fn read(fields: &Fields<'_>) -> Result<Self> {
+        if fields.algorithm != ALGORITHM {
+            return Err(incomplete(format!(
+                "The way to sign is {ALGORITHM}, and not {}.",
+                fields.algorithm
+            )));
+        }
         let parts: Vec<&str> = fields.credential.split('/').collect();
         let &[key_id, day, region, service, terminator] = parts.as_slice() else {
             return Err(incomplete(format!(

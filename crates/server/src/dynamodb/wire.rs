@@ -42,9 +42,14 @@ impl From<Json> for Answer {
     }
 }
 
-/// The content type of the answer; none where the request's is none that the service knows.
+/// The content type of the answer; none where the request's is none that the service knows. One
+/// without a body needs none.
 pub(super) fn content_type(headers: &HeaderMap) -> Option<&'static str> {
-    let given = headers.get(CONTENT_TYPE)?.to_str().ok()?;
+    let Some(given) = headers.get(CONTENT_TYPE) else {
+        let length = headers.get(CONTENT_LENGTH);
+        return length.is_none_or(|length| length == "0").then_some("application/json");
+    };
+    let given = given.to_str().ok()?;
     let given = given.split(';').next().unwrap_or_default().trim();
     ["application/x-amz-json-1.0", "application/x-amz-json-1.1", "application/json"]
         .into_iter()
