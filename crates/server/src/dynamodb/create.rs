@@ -11,7 +11,7 @@ use super::declare::{
     check_definitions, check_members, database_index, definitions, indexes, key_names, units,
 };
 use super::describe::{description, named};
-use super::faults::{Faults, table_name};
+use super::faults::{Faults, check_table, table_name};
 use super::input::Input;
 use super::keys::field_type;
 use super::known::{FAMILY, is_own_name};
@@ -24,6 +24,7 @@ pub(super) const CLASSES: &[&str] = &["STANDARD", "STANDARD_INFREQUENT_ACCESS"];
 pub(super) const VIEWS: &[&str] = &["NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES", "KEYS_ONLY"];
 
 pub(super) async fn create(app: &App, mut input: Input) -> Result<Json> {
+    check_table(&input)?;
     let mut faults = Faults::default();
     faults.table_name(&input);
     faults.required(&input, "KeySchema");
@@ -151,6 +152,7 @@ fn schema(name: &str, key: &[String], about: &About) -> Result<TableSchema> {
 }
 
 pub(super) async fn delete(app: &App, input: Input) -> Result<Json> {
+    check_table(&input)?;
     let mut faults = Faults::default();
     faults.table_name(&input);
     faults.finish()?;

@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json, json};
 use stonecrop::IndexProgress;
 
 use super::about::{IndexAbout, Projected, Units};
-use super::faults::{Faults, check_name_length, table_name};
+use super::faults::{Faults, check_name_length, check_table, table_name};
 use super::input::Input;
 use super::known::{Known, is_own_name};
 use super::refusal::{Refusal, Result};
@@ -27,6 +27,7 @@ pub(super) fn named(name: &str) -> impl Fn(Refusal) -> Refusal + '_ {
 }
 
 pub(super) async fn describe(app: &App, input: Input) -> Result<Json> {
+    check_table(&input)?;
     let mut faults = Faults::default();
     faults.table_name(&input);
     faults.finish()?;
@@ -173,6 +174,7 @@ pub(super) fn endpoints(host: &str) -> Json {
 }
 
 pub(super) async fn backups(app: &App, input: Input) -> Result<Json> {
+    check_table(&input)?;
     let mut faults = Faults::default();
     faults.table_name(&input);
     faults.finish()?;

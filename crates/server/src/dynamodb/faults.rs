@@ -123,6 +123,16 @@ pub(super) fn table_name(input: &Input) -> Result<String> {
     Ok(name.to_owned())
 }
 
+/// What operations on tables ask of the name before all else.
+pub(super) fn check_table(input: &Input) -> Result<()> {
+    match input.text("TableName") {
+        Some(name) => check_name_length(name_of(name)),
+        None => Err(Refusal::validation(
+            "The parameter 'TableName' is required but was not present in the request",
+        )),
+    }
+}
+
 pub(super) fn check_name_length(name: &str) -> Result<()> {
     match (3..=255).contains(&name.len()) {
         true => Ok(()),

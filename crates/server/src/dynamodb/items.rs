@@ -118,10 +118,10 @@ pub(super) async fn delete(app: &App, mut input: Input) -> Result<Json> {
     Ok(answer(&input, &known, &outcome, &key, shown))
 }
 
-/// Refuses an update of the key.
+/// Refuses an update of the key, and one that looks into attributes of keys.
 pub(super) fn check_update(known: &Known, update: &Update) -> Result<()> {
     match update.attributes().into_iter().find(|name| known.is_key(name)) {
-        None => Ok(()),
+        None => known.check_scalars(update.paths().into_iter()),
         Some(name) => Err(Refusal::invalid(format!(
             "Cannot update attribute {name}. This attribute is part of the key"
         ))),

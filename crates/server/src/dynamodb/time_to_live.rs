@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 
 use super::about::About;
 use super::describe::named;
-use super::faults::{Faults, table_name};
+use super::faults::{Faults, check_table, table_name};
 use super::input::Input;
 use super::refusal::{Refusal, Result};
 use super::sweep;
@@ -13,6 +13,7 @@ use super::tags::alter_about;
 use crate::app::App;
 
 pub(super) async fn update(app: &App, mut input: Input) -> Result<Json> {
+    check_table(&input)?;
     let mut faults = Faults::default();
     faults.table_name(&input);
     faults.required(&input, "TimeToLiveSpecification");
@@ -58,6 +59,7 @@ fn change(about: &mut About, attribute: String, enabled: bool) -> Result<()> {
 }
 
 pub(super) async fn describe(app: &App, input: Input) -> Result<Json> {
+    check_table(&input)?;
     let mut faults = Faults::default();
     faults.table_name(&input);
     faults.finish()?;

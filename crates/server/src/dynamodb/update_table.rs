@@ -7,7 +7,7 @@ use super::about::{About, IndexAbout};
 use super::create::{BILLING, CLASSES, check_index_units, units_on_demand};
 use super::declare::{check_members, check_together, database_index, definitions, index, units};
 use super::describe::{description, named};
-use super::faults::{Faults, table_name};
+use super::faults::{Faults, check_table, table_name};
 use super::input::Input;
 use super::known::{FAMILY, Known};
 use super::refusal::{Refusal, Result};
@@ -24,6 +24,7 @@ const CHANGES: [&str; 6] = [
 ];
 
 pub(super) async fn update(app: &App, input: Input) -> Result<Json> {
+    check_table(&input)?;
     let mut faults = Faults::default();
     faults.table_name(&input);
     faults.one_of(&input, "BillingMode", BILLING);
