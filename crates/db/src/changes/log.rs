@@ -110,9 +110,12 @@ impl ChangeLog {
         (numbers.given < numbers.ceiling).then(|| numbers.record(table, numbers.given))
     }
 
-    /// The last commit failed, so the ceiling may not be stored.
+    /// The last commit failed, so the ceiling may not be stored, and the next change follows the
+    /// last one that was committed.
     pub(crate) fn forget_stored(&self) {
-        self.lock().ceiling = 0;
+        let mut numbers = self.lock();
+        numbers.ceiling = 0;
+        numbers.last = numbers.committed;
     }
 
     /// What was given out is committed.

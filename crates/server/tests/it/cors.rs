@@ -44,7 +44,7 @@ async fn where_nobody_needs_a_secret_no_page_of_another_site_may_ask() {
     assert_eq!(header(&refused, ALLOWED), None);
     let refused = refused.expect(400);
     assert_eq!(refused["__type"], "com.amazon.coral.service#AccessDeniedException");
-    let message = refused["message"].as_str().unwrap();
+    let message = refused["Message"].as_str().unwrap();
     assert!(message.contains("--cors-origin http://example.com"), "{message}");
     let refused = preflight(&server, SITE, "/").await;
     assert_eq!(header(&refused, ALLOWED), None);

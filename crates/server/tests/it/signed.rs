@@ -68,7 +68,7 @@ async fn send(server: &Running, key: &str, secret: &str, operation: &str) -> Ans
 fn refusal(answer: Answer) -> (String, String) {
     let body = answer.expect(400);
     let text = |name: &str| body[name].as_str().unwrap_or_default().to_owned();
-    (text("__type").split('#').nth(1).unwrap().to_owned(), text("message"))
+    (text("__type").split('#').nth(1).unwrap().to_owned(), text("message") + &text("Message"))
 }
 
 #[tokio::test]
