@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use crate::auth::Scope;
+use crate::auth::{Scope, credential_lines};
 
 /// The longest id, as the service has it.
 const MOST_ID_BYTES: usize = 128;
@@ -126,14 +126,8 @@ impl std::str::FromStr for AccessKeys {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let mut keys = HashMap::new();
-        for (number, line) in (1..).zip(text.lines()) {
-            let line = line.trim();
-            if line.is_empty() || line.starts_with('#') {
-                continue;
-            }
-            let mut words = line.split_whitespace();
-            let scope = words.next().unwrap_or_default();
-            let scope = scope.parse().map_err(|error| format!("line {number}: {error}"))?;
+        for line in credential_lines(text) {
+            let (number, scope, mut words) = line?;
             let (Some(id), Some(secret)) = (words.next(), words.next()) else {
                 let form = "a scope, the id of a key and its secret are expected";
                 return Err(format!("line {number}: {form}"));

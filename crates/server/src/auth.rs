@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::Path;
+use std::str::SplitWhitespace;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -113,21 +114,29 @@ impl Tokens {
     }
 }
 
+/// The lines of a file of credentials that are no comments: each with its number, its scope, and the
+/// words after that.
+pub(crate) fn credential_lines(
+    text: &str,
+) -> impl Iterator<Item = Result<(usize, Scope, SplitWhitespace<'_>), String>> {
+    let lines = (1..).zip(text.lines().map(str::trim));
+    let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    lines.map(|(number, line)| {
+        let mut words = line.split_whitespace();
+        let scope = words.next().unwrap_or_default().parse();
+        let scope = scope.map_err(|error| format!("line {number}: {error}"))?;
+        Ok((number, scope, words))
+    })
+}
+
 impl std::str::FromStr for Tokens {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let mut tokens = Vec::new();
-        for (number, line) in (1..).zip(text.lines()) {
-            let line = line.trim();
-            if line.is_empty() || line.starts_with('#') {
-                continue;
-            }
-            let mut words = line.split_whitespace();
-            let (scope, hash) =
-                (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-            let scope = scope.parse().map_err(|error| format!("line {number}: {error}"))?;
-            let hash = from_hex(hash).ok_or_else(|| {
+        for line in credential_lines(text) {
+            let (number, scope, mut words) = line?;
+            let hash = from_hex(words.next().unwrap_or_default()).ok_or_else(|| {
                 format!("line {number}: a scope and then a SHA-256 of 64 hex digits are expected")
             })?;
             tokens.push((scope, hash));

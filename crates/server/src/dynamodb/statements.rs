@@ -6,7 +6,9 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json, json};
 use stonecrop_dynamodb::expression::{Condition, KeyTest, Placeholders};
 use stonecrop_dynamodb::partiql::{Returning, Select, Statement, parse, split_key};
-use stonecrop_dynamodb::value::{Item, decode, decode_item, encode_item, item_size};
+use stonecrop_dynamodb::value::{
+    Item, check_put_size, decode, decode_item, encode_item, item_size,
+};
 
 use super::capacity::{Cost, Costs, read_units};
 use super::change::{Action, Change, Outcome};
@@ -117,6 +119,7 @@ async fn change(app: &App, statement: Statement) -> Result<(Change, Option<Retur
             let known = known(app, &insert.table).await?;
             let row_key = known.key_in(&insert.item)?;
             Change::check_put(&known, &insert.item)?;
+            check_put_size(&insert.item)?;
             let key = known.key_item(&insert.item);
             (known, row_key, key, Action::Insert(insert.item), None, None)
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json, json};
 use stonecrop::{Error, Table, Write};
-use stonecrop_dynamodb::value::{encode_item, item_size};
+use stonecrop_dynamodb::value::{check_put_size, encode_item, item_size};
 
 use super::capacity::{Cost, Costs, collection, read_units};
 use super::change::{Action, Cell, Change, Outcome, outcome};
@@ -99,6 +99,7 @@ async fn change(app: &App, mut input: Input, keeps_items: bool) -> Result<Change
     let does = match *kind {
         "Put" => {
             Change::check_put(&known, &item)?;
+            check_put_size(&item)?;
             Action::Put(item)
         }
         "Update" => Action::Update(update),
