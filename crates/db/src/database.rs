@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use stonecrop_store::{Batch, FjallStore, MemoryStore, Stats, Store};
+use stonecrop_store::{Batch, FjallStore, Lag, MemoryStore, ObjectOptions, Stats, Store};
 
 use crate::catalog::{self, CATALOG_SHARD, Catalog, Slot, TableState};
 use crate::clock::{Clock, SystemClock, Timestamp};
@@ -39,9 +39,11 @@ pub struct Options {
     clock: Arc<dyn Clock>,
     durability: Durability,
     sync_interval: Duration,
-    shards: u16,
+    shards: Option<u16>,
     cache_bytes: u64,
     queue: QueueLimit,
+    objects: ObjectOptions,
+    read_only: bool,
 }
 
 impl Default for Options {
@@ -50,9 +52,11 @@ impl Default for Options {
             clock: Arc::new(SystemClock),
             durability: Durability::Sync,
             sync_interval: Duration::from_millis(100),
-            shards: 1,
+            shards: None,
             cache_bytes: 256 << 20,
             queue: QueueLimit { bytes: 256 << 20, wait: Duration::from_secs(30) },
+            objects: ObjectOptions::default(),
+            read_only: false,
         }
     }
 }
@@ -92,13 +96,14 @@ impl Options {
         self
     }
 
-    /// How many shards a database that is created has, 1 to 256; one that exists keeps its own.
+    /// How many shards a database that is created has, 1 to 256; one that exists keeps its own. One
+    /// without, and 16 on object storage.
     ///
     /// ```
     /// stonecrop::Options::default().shards(16);
     /// ```
     pub fn shards(mut self, shards: u16) -> Self {
-        self.shards = shards;
+        self.shards = Some(shards);
         self
     }
 
@@ -110,6 +115,63 @@ impl Options {
     /// ```
     pub fn cache_bytes(mut self, bytes: u64) -> Self {
         self.cache_bytes = bytes;
+        self
+    }
+
+    /// On object storage, how often the log is uploaded, if there is something new; 100 ms without. A
+    /// synced write takes about as long, and every upload of every shard is a request that costs.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// stonecrop::Options::default().flush_interval(Duration::from_millis(5));
+    /// ```
+    pub fn flush_interval(mut self, interval: Duration) -> Self {
+        self.objects.flush_interval = interval;
+        self
+    }
+
+    /// How long a read or a write waits for object storage; 30 s without.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// stonecrop::Options::default().patience(Duration::from_secs(5));
+    /// ```
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.objects.patience = patience;
+        self
+    }
+
+    /// On object storage, how often it is looked for files to compact; 5 s without.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// stonecrop::Options::default().poll_interval(Duration::from_secs(60));
+    /// ```
+    pub fn poll_interval(mut self, interval: Duration) -> Self {
+        self.objects.poll_interval = interval;
+        self
+    }
+
+    /// On object storage, a folder that keeps up to so many bytes of what was read; none without.
+    ///
+    /// ```
+    /// stonecrop::Options::default().cache_folder("/var/cache/stonecrop", 16 << 30);
+    /// ```
+    pub fn cache_folder(mut self, folder: impl Into<std::path::PathBuf>, bytes: u64) -> Self {
+        self.objects.cache_folder = Some(folder.into());
+        self.objects.cache_folder_bytes = bytes;
+        self
+    }
+
+    /// Whether the database is only read, and followed as another process writes it; on object
+    /// storage alone.
+    ///
+    /// ```
+    /// use stonecrop::{Database, Options};
+    /// assert!(Database::open_with("memory:", Options::default().read_only(true)).is_err());
+    /// ```
+    pub fn read_only(mut self, read_only: bool) -> Self {
+        self.read_only = read_only;
         self
     }
 
@@ -171,7 +233,9 @@ pub(crate) struct Inner {
 
 impl Database {
     /// Opens the database in a folder, or makes one there if it is empty or not there. The location
-    /// `memory:` is a database that is gone with its last handle.
+    /// `memory:` is a database that is gone with its last handle; with the feature `slatedb`,
+    /// `s3://bucket/path`, `gs://bucket/path`, `az://container/path` and
+    /// `file:///path?engine=slatedb` are databases on object storage.
     ///
     /// ```
     /// # use stonecrop::Database;
@@ -211,13 +275,16 @@ impl Database {
         let store_options = store_options(&catalog, &options);
         let text = location.to_string_lossy();
         let store: Arc<dyn Store> = match text.split_once(':') {
-            Some(("memory", "")) => Arc::new(MemoryStore::new(&store_options)),
-            Some((scheme, rest)) if rest.starts_with("//") => {
+            Some((_, rest)) if rest.starts_with("//") => {
+                open_objects(&text, &store_options, options.read_only)?
+            }
+            _ if options.read_only => {
                 return Err(Error::Location {
                     location: text.to_string(),
-                    problem: format!("nothing is known of {scheme}; name a folder, or memory:"),
+                    problem: "only a database on object storage can be followed".to_owned(),
                 });
             }
+            Some(("memory", "")) => Arc::new(MemoryStore::new(&store_options)),
             _ => Arc::new(FjallStore::open(location, &store_options)?),
         };
         catalog.load(&*store, store.shards())?;
@@ -372,7 +439,9 @@ impl Database {
             let state = slot.get().ok_or_else(|| no_table(table.name()))?;
             Prepared::new(slot, &state, &write).map_err(|error| error.in_write(at))
         });
-        self.inner.writer.submit(writes.collect::<Result<_>>()?, durability, run)
+        let writes = writes.collect::<Result<Vec<_>>>()?;
+        self.inner.check_shards(&writes)?;
+        self.inner.writer.submit(writes, durability, run)
     }
 
     /// Rows of any tables by their keys, in that order, all as they are at one moment.
@@ -545,6 +614,34 @@ impl Database {
         self.inner.clock.now()
     }
 
+    /// Whether a read may wait for another machine.
+    ///
+    /// ```
+    /// assert!(!stonecrop::Database::memory().reads_may_wait());
+    /// ```
+    pub fn reads_may_wait(&self) -> bool {
+        self.inner.store.reads_may_wait()
+    }
+
+    /// Why nothing more can be done with the database, if that is so: on object storage another
+    /// process may have taken it over.
+    ///
+    /// ```
+    /// assert!(stonecrop::Database::memory().failure().is_none());
+    /// ```
+    pub fn failure(&self) -> Option<Error> {
+        self.inner.store.failure().map(Error::from)
+    }
+
+    /// How far behind its writer the database may be, if it is followed ([`Options::read_only`]).
+    ///
+    /// ```
+    /// assert!(stonecrop::Database::memory().lag().is_none());
+    /// ```
+    pub fn lag(&self) -> Option<Lag> {
+        self.inner.store.lag()
+    }
+
     /// Makes all writes durable and lets go of the files; scans that still run see their end.
     /// Whatever is asked afterwards is refused. Without it, the same happens with the last handle.
     ///
@@ -560,9 +657,30 @@ impl Database {
     }
 }
 
+#[cfg(feature = "slatedb")]
+fn open_objects(
+    location: &str,
+    options: &stonecrop_store::Options,
+    read_only: bool,
+) -> Result<Arc<dyn Store>> {
+    Ok(match read_only {
+        true => Arc::new(stonecrop_store::Follower::open(location, options)?),
+        false => Arc::new(stonecrop_store::SlateStore::open(location, options)?),
+    })
+}
+
+#[cfg(not(feature = "slatedb"))]
+fn open_objects(location: &str, _: &stonecrop_store::Options, _: bool) -> Result<Arc<dyn Store>> {
+    Err(Error::Location {
+        location: location.to_owned(),
+        problem: "object storage needs the feature slatedb of this crate".to_owned(),
+    })
+}
+
 fn store_options(catalog: &Arc<Catalog>, options: &Options) -> stonecrop_store::Options {
     let mut store = stonecrop_store::Options::default();
     store.shards = options.shards;
+    store.objects = options.objects.clone();
     store.cache_bytes = options.cache_bytes;
     store.retention = Arc::new(Expiry::new(catalog.clone(), options.clock.clone()));
     store
@@ -644,7 +762,7 @@ impl Inner {
             let _ = builder.join();
         }
         drop(builders);
-        self.writer.exclusively(|| {
+        self.writer.last(|| {
             let mut batch = Batch::new();
             for (key, value) in self.catalog.final_ceilings() {
                 batch.put(CATALOG_SHARD, key, value);
@@ -667,10 +785,24 @@ impl Inner {
                 let prepared = Prepared::new(slot, &table, write);
                 prepared.map_err(|error| if writes.len() > 1 { error.in_write(at) } else { error })
             });
-            match self.write_prepared(prepared.collect::<Result<_>>()?, durability) {
+            let prepared = prepared.collect::<Result<Vec<_>>>()?;
+            self.check_shards(&prepared)?;
+            match self.write_prepared(prepared, durability) {
                 Err(Error::Altered) => {}
                 receipt => return receipt,
             }
+        }
+    }
+
+    /// That the storage can write these all or nothing.
+    fn check_shards(&self, writes: &[Prepared]) -> Result<()> {
+        if self.store.is_atomic_across_shards() {
+            return Ok(());
+        }
+        let first = writes.first().map(|write| write.place.shard);
+        match writes.iter().position(|write| Some(write.place.shard) != first) {
+            Some(write) => Err(Error::SpansShards { write }),
+            None => Ok(()),
         }
     }
 

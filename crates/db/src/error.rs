@@ -181,6 +181,16 @@ pub enum Error {
         /// What is wrong.
         problem: &'static str,
     },
+    /// A transaction of rows that are stored apart.
+    #[error(
+        "the transaction spans shards: write {write} is in another one than those before it, and on \
+         this storage a transaction is within one; give the rows the same partition key, or write \
+         them one by one; nothing was written"
+    )]
+    SpansShards {
+        /// The first write that is in another shard, counted from 0.
+        write: usize,
+    },
     /// Too many writes are waiting already.
     #[error("too many writes are waiting; try again in a moment")]
     Busy,

@@ -69,7 +69,7 @@ mod write;
 mod writer;
 
 pub use stonecrop_keys as keys;
-pub use stonecrop_store::{ErrorKind as StoreErrorKind, Stats};
+pub use stonecrop_store::{ErrorKind as StoreErrorKind, Lag, RequestCounts, Stats};
 
 pub use anatomy::{Anatomy, StoredFamily, StoredIndexEntry, StoredKey, StoredKeyPart};
 pub use changes::{Change, ChangePage, Changed};

@@ -79,6 +79,21 @@ impl Batch {
         self.operations.push(Operation { shard, key: key.into(), value: None });
     }
 
+    /// Adds the puts and deletes of another batch after those of this one.
+    ///
+    /// ```
+    /// let mut batch = stonecrop_store::Batch::new();
+    /// batch.append({
+    ///     let mut other = stonecrop_store::Batch::new();
+    ///     other.delete(0, "key");
+    ///     other
+    /// });
+    /// assert_eq!(batch.len(), 1);
+    /// ```
+    pub fn append(&mut self, mut other: Batch) {
+        self.operations.append(&mut other.operations);
+    }
+
     /// Forgets all but the first `len` puts and deletes.
     ///
     /// ```

@@ -50,6 +50,16 @@ pub enum ErrorKind {
     Poisoned,
     /// Reading or writing files failed.
     Io,
+    /// Another process has taken the store over: this one must not go on.
+    Fenced,
+    /// The object store did not answer in time: try again.
+    Unavailable,
+    /// The object store refused: correct the credentials, the rights or the name of the bucket.
+    Denied,
+    /// The object store can't do what is needed of it: use another.
+    Unsupported,
+    /// The store is open for reading alone: write where it is open for writing.
+    ReadOnly,
 }
 
 impl Error {

@@ -2,7 +2,9 @@
 
 use std::fmt;
 use std::panic::RefUnwindSafe;
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Says of an entry, at compaction, whether it may be dropped.
 ///
@@ -37,25 +39,29 @@ impl<F: Fn(&[u8], &[u8]) -> bool + Send + Sync + RefUnwindSafe> Retention for F 
 ///
 /// ```
 /// let options = stonecrop_store::Options::default();
-/// assert_eq!(options.shards, 1);
+/// assert_eq!(options.shards, None);
 /// ```
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// The shards of a store that is created, 1 to 256; one that exists keeps its own.
-    pub shards: u16,
+    /// The shards of a store that is created, 1 to 256; one that exists keeps its own. Without, it
+    /// is 1, and 16 on object storage.
+    pub shards: Option<u16>,
     /// What may be dropped at compaction; nothing by default.
     pub retention: Arc<dyn Retention>,
     /// The memory for what was read from files.
     pub cache_bytes: u64,
+    /// What concerns object storage alone.
+    pub objects: ObjectOptions,
 }
 
 impl Default for Options {
     fn default() -> Self {
         Options {
-            shards: 1,
+            shards: None,
             retention: Arc::new(|_: &[u8], _: &[u8]| false),
             cache_bytes: 64 << 20,
+            objects: ObjectOptions::default(),
         }
     }
 }
@@ -63,5 +69,39 @@ impl Default for Options {
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options").field("shards", &self.shards).finish_non_exhaustive()
+    }
+}
+
+/// How a store on object storage is opened.
+///
+/// ```
+/// let options = stonecrop_store::ObjectOptions::default();
+/// assert_eq!(options.flush_interval.as_millis(), 100);
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ObjectOptions {
+    /// How often the log is uploaded, if there is something new: a synced write takes as long, and
+    /// each upload of each shard is a request that costs.
+    pub flush_interval: Duration,
+    /// How long a read or a write waits for the object store.
+    pub patience: Duration,
+    /// How often it is looked for files to compact, and for a new owner at least once a second.
+    pub poll_interval: Duration,
+    /// A folder that keeps what was read from the object store.
+    pub cache_folder: Option<PathBuf>,
+    /// How large it may become.
+    pub cache_folder_bytes: u64,
+}
+
+impl Default for ObjectOptions {
+    fn default() -> Self {
+        ObjectOptions {
+            flush_interval: Duration::from_millis(100),
+            patience: Duration::from_secs(30),
+            poll_interval: Duration::from_secs(5),
+            cache_folder: None,
+            cache_folder_bytes: 16 << 30,
+        }
     }
 }

@@ -1,9 +1,11 @@
 //! What every engine does.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 
 use crate::batch::Batch;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::scan::{Direction, KeyRange, Scan};
 
 /// When a write counts as done.
@@ -68,6 +70,23 @@ pub trait Store: Read {
     /// How many shards there are: 1 to 256, fixed when the store is created.
     fn shards(&self) -> u16;
 
+    /// Whether a batch is written as a whole or not at all over all shards, whatever happens. If
+    /// not, it is so within each; a crash can leave it in some of them.
+    fn is_atomic_across_shards(&self) -> bool {
+        true
+    }
+
+    /// Whether a read may wait for another machine.
+    fn reads_may_wait(&self) -> bool {
+        false
+    }
+
+    /// Waits until what was written before has ended, one way or the other: who is about to write
+    /// what depends on what is there calls this before they look.
+    fn ready(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Writes all of a batch or nothing of it, whatever happens.
     fn write(&self, batch: Batch, durability: Durability) -> Result<()>;
 
@@ -116,6 +135,16 @@ pub trait Store: Read {
     /// Figures about the store.
     fn stats(&self) -> Result<Stats>;
 
+    /// Why nothing more can be done with the store, if that is so and was found out unasked.
+    fn failure(&self) -> Option<Error> {
+        None
+    }
+
+    /// How far behind its writer the store may be, if another process writes it.
+    fn lag(&self) -> Option<Lag> {
+        None
+    }
+
     /// Makes all writes durable and lets go of the files. Whatever is asked afterwards is refused.
     fn close(&self) -> Result<()>;
 }
@@ -141,4 +170,48 @@ pub struct Stats {
     pub memory_bytes: u64,
     /// How many compactions have run since the store was opened.
     pub compactions: u64,
+    /// What was asked of the object store since the store was opened.
+    pub requests: RequestCounts,
+}
+
+/// What was asked of an object store.
+///
+/// ```
+/// use stonecrop_store::{MemoryStore, Options, Store};
+/// let store = MemoryStore::new(&Options::default());
+/// assert_eq!(store.stats()?.requests.puts, 0);
+/// # Ok::<(), stonecrop_store::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RequestCounts {
+    /// Objects and parts of objects that were written.
+    pub puts: u64,
+    /// Objects and ranges of objects that were read.
+    pub gets: u64,
+    /// Listings that were begun.
+    pub lists: u64,
+    /// Objects that were deleted.
+    pub deletes: u64,
+    /// Requests that failed. That an object is not there, or is there already, is an answer.
+    pub errors: u64,
+    /// The bytes that were written.
+    pub sent_bytes: u64,
+    /// The bytes that were read.
+    pub received_bytes: u64,
+}
+
+/// How far behind its writer a store may be.
+///
+/// ```
+/// use stonecrop_store::{MemoryStore, Options, Store};
+/// assert_eq!(MemoryStore::new(&Options::default()).lag(), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Lag {
+    /// What was durable this long ago is seen, if nothing has failed.
+    pub at_most: Duration,
+    /// Whether following has stopped.
+    pub failed: bool,
 }

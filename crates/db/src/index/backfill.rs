@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use stonecrop_keys::KeyRange as FieldRange;
-use stonecrop_store::{Direction, Durability, KeyRange, Store};
+use stonecrop_store::{Batch, Direction, Durability, KeyRange, Store};
 
 use crate::catalog::{CATALOG_SHARD, Place, Slot, TableState};
 use crate::clock::{Clock, Timestamp};
@@ -112,12 +112,13 @@ impl Builder {
                 (problem, _) => (false, Some(Backfill { problem, ..from })),
             };
             let key = backfill_key(table.id, index.id);
+            let mut progress = Batch::new();
             match &status {
-                Some(status) => pending.put(CATALOG_SHARD, key, status.to_bytes()?),
-                None => pending.delete(CATALOG_SHARD, key),
+                Some(status) => progress.put(CATALOG_SHARD, key, status.to_bytes()?),
+                None => progress.delete(CATALOG_SHARD, key),
             }
             let durability = if left { Durability::Buffered } else { Durability::Sync };
-            self.store.write(pending.into_batch(), durability)?;
+            pending.commit_then(progress, durability)?;
             index.status.set(status);
             Ok(left)
         })

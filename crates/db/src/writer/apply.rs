@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use stonecrop_store::{Direction, Read};
 
-use crate::catalog::{self, CATALOG_SHARD, Place, TableState, loose_prefix};
+use crate::catalog::{self, Place, TableState, loose_prefix};
 use crate::clock::Timestamp;
 use crate::entry::{HEADER_BYTES, Header};
 use crate::error::{Error, Result};
@@ -71,7 +71,7 @@ impl<'p, 's> Request<'p, 's> {
             let ceiling = table.activity.raise_ceiling(*at);
             let ceiling = ceiling.map(|ceiling| catalog::ceiling_record(table.id, ceiling));
             for (key, value) in definition.transpose()?.into_iter().chain(ceiling) {
-                self.pending.put(CATALOG_SHARD, key, value);
+                self.pending.put_in_catalog(key, value);
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{CATALOG_SHARD, Place, TableState};
+use crate::catalog::{Place, TableState};
 use crate::changes::stored;
 use crate::error::Result;
 use crate::read::{Entries, Loader, Moment};
@@ -54,7 +54,7 @@ impl Request<'_, '_> {
             let value = stored::value(self.now + changes.keep, self.now, before, &body);
             self.pending.put(shard, change_key(table.id, number), value);
             if let Some((key, value)) = log.raise_ceiling(table.id) {
-                self.pending.put(CATALOG_SHARD, key, value);
+                self.pending.put_in_catalog(key, value);
                 self.pending.must_sync();
             }
         }

@@ -389,6 +389,10 @@ impl Writer {
 
     /// Commits a group, and gives the answer for each.
     fn commit(&self, group: Vec<Waiting>) -> Vec<Mutex<Option<Result<Receipt>>>> {
+        if let Err(cause) = self.store.ready().map_err(Arc::new) {
+            let refused = group.iter().map(|_| Mutex::new(Some(Err(Error::commit(&cause)))));
+            return refused.collect();
+        }
         let mut pending = Pending::new(&*self.store, group.iter().map(Waiting::operations).sum());
         let mut answers = Vec::with_capacity(group.len());
         let mut durability = Durability::None;
@@ -412,7 +416,7 @@ impl Writer {
             Durability::Sync => stonecrop_store::Durability::Sync,
             Durability::Interval | Durability::None => stonecrop_store::Durability::Buffered,
         };
-        let committed = self.store.write(pending.into_batch(), level).map_err(Arc::new);
+        let committed = pending.commit(level).map_err(Arc::new);
         self.count(&answers, durability);
         if committed.is_ok() && durability == Durability::Interval {
             self.syncer.wake();
@@ -441,6 +445,14 @@ impl Writer {
 
     /// Does something while nothing else is committed.
     pub(crate) fn exclusively<T>(&self, act: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.last(|| {
+            self.store.ready()?;
+            act()
+        })
+    }
+
+    /// The same where it does not matter whether anything more can be committed.
+    pub(crate) fn last<T>(&self, act: impl FnOnce() -> Result<T>) -> Result<T> {
         let _committing = lock(&self.commit);
         act()
     }

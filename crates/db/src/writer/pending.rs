@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 
 use bytes::Bytes;
-use stonecrop_store::{Batch, Direction, KeyRange, Read, Result, Scan, Store};
+use stonecrop_store::{Batch, Direction, Durability, KeyRange, Read, Result, Scan, Store};
+
+use crate::catalog::CATALOG_SHARD;
 
 /// Puts and deletes in their order, and a view of the store as it will be after them.
 ///
@@ -13,6 +15,8 @@ use stonecrop_store::{Batch, Direction, KeyRange, Read, Result, Scan, Store};
 pub(crate) struct Pending<'s> {
     store: &'s dyn Store,
     batch: Batch,
+    /// What the catalog must know before any of it is on disk.
+    catalog: Batch,
     /// The last operation on each key. A key belongs to one row, and so to one shard.
     by_key: HashMap<Bytes, Option<Bytes>, foldhash::fast::RandomState>,
     in_order: BTreeMap<(u8, Bytes), Option<Bytes>>,
@@ -31,6 +35,7 @@ impl<'s> Pending<'s> {
         Pending {
             store,
             batch: Batch::with_capacity(operations),
+            catalog: Batch::new(),
             by_key: HashMap::default(),
             in_order: BTreeMap::new(),
             known: 0,
@@ -46,6 +51,11 @@ impl<'s> Pending<'s> {
 
     pub(crate) fn delete(&mut self, shard: u8, key: Bytes) {
         self.batch.delete(shard, key);
+    }
+
+    /// Something that the catalog must know before any of the rest is on disk.
+    pub(crate) fn put_in_catalog(&mut self, key: Bytes, value: Bytes) {
+        self.catalog.put(CATALOG_SHARD, key, value);
     }
 
     /// Nothing of it may be seen before it is on disk.
@@ -104,8 +114,26 @@ impl<'s> Pending<'s> {
         self.point_view()
     }
 
-    pub(crate) fn into_batch(self) -> Batch {
-        self.batch
+    /// Commits all of it, and what may be on disk only once the rest is.
+    pub(crate) fn commit_then(mut self, after: Batch, durability: Durability) -> Result<()> {
+        let store = self.store;
+        if store.is_atomic_across_shards() {
+            self.batch.append(after);
+            return self.commit(durability);
+        }
+        self.commit(Durability::Sync)?;
+        store.write(after, durability)
+    }
+
+    /// Commits all of it. Where a batch is not atomic across shards, the catalog's part is on disk
+    /// before the rest begins.
+    pub(crate) fn commit(mut self, durability: Durability) -> Result<()> {
+        if self.store.is_atomic_across_shards() {
+            self.batch.append(self.catalog);
+        } else if !self.catalog.is_empty() {
+            self.store.write(self.catalog, Durability::Sync)?;
+        }
+        self.store.write(self.batch, durability)
     }
 }
 

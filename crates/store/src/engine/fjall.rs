@@ -99,7 +99,7 @@ impl FjallStore {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
-        let folder = Folder::open(path.as_ref(), ENGINE, options.shards)?;
+        let folder = Folder::open(path.as_ref(), ENGINE, options.shards.unwrap_or(1))?;
         let synced = folder.commits()?;
         if !folder.engine().exists() && synced.last() == 0 {
             folder.make_engine(|engine| Engine::open(engine, &folder, options).map(drop))?;
@@ -380,6 +380,7 @@ impl Store for FjallStore {
             journal_bytes: database.journal_disk_space().map_err(error)?,
             memory_bytes: database.write_buffer_size(),
             compactions: database.compactions_completed() as u64,
+            ..Stats::default()
         })
     }
 

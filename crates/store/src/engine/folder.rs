@@ -11,15 +11,12 @@ use std::io::{ErrorKind as IoKind, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use crate::engine::marker::{self, NAME as MARKER, VERSION, check_shards};
 use crate::error::{Error, ErrorKind, Result};
 
-/// docs/format.md tells what each version added.
-const VERSION: u32 = 2;
-const MARKER: &str = "STONECROP";
 /// The marker while it is made.
 const NEW_MARKER: &str = "STONECROP.new";
 const COMMITS: &str = "commits";
-const CHECK: &str = "check ";
 const ENGINE: &str = "engine";
 /// The engine's files while they are made.
 const NEW_ENGINE: &str = "engine.new";
@@ -42,7 +39,8 @@ impl Folder {
         let lock = lock(path)?;
         let shards = match fs::read_to_string(path.join(MARKER)) {
             Ok(text) => {
-                let (version, shards) = parse_marker(path, &text, engine)?;
+                let (version, shards) =
+                    marker::parse(&path.join(MARKER).display().to_string(), &text, engine)?;
                 if version < VERSION {
                     // Before anything is written that an older program would not understand.
                     write_marker(path, engine, shards)?;
@@ -111,13 +109,6 @@ fn lock(path: &Path) -> Result<File> {
     }
 }
 
-fn check_shards(shards: u16) -> Result<()> {
-    if (1..=256).contains(&shards) {
-        return Ok(());
-    }
-    Err(Error::invalid(format!("{shards} shards, and a store has 1 to 256")))
-}
-
 /// Marks an empty folder as a store's.
 fn create(path: &Path, engine: &str, shards: u16) -> Result<()> {
     check_shards(shards)?;
@@ -137,9 +128,7 @@ fn create(path: &Path, engine: &str, shards: u16) -> Result<()> {
 }
 
 fn write_marker(path: &Path, engine: &str, shards: u16) -> Result<()> {
-    let mut marker = format!("stonecrop {VERSION}\nengine {engine}\nshards {shards}\n");
-    marker += &check_line(&marker);
-    write_whole(path, MARKER, marker.as_bytes())
+    write_whole(path, MARKER, marker::text(engine, shards).as_bytes())
         .map_err(|error| Error::io(&path.join(MARKER), error))
 }
 
@@ -156,54 +145,6 @@ fn write_whole(folder: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
         Some(parent) if !parent.as_os_str().is_empty() => File::open(parent)?.sync_all(),
         _ => Ok(()),
     }
-}
-
-/// The last line of the marker: the CRC-32 of those before.
-fn check_line(body: &str) -> String {
-    format!("{CHECK}{:08x}\n", crc32fast::hash(body.as_bytes()))
-}
-
-/// The version of the format and the count of shards.
-fn parse_marker(path: &Path, text: &str, engine: &str) -> Result<(u32, u16)> {
-    let value = |name: &str| {
-        let lines = text.lines().filter_map(|line| line.split_once(' '));
-        lines.into_iter().find(|(found, _)| *found == name).map(|(_, value)| value)
-    };
-    let damaged = |what: &str| {
-        let file = path.join(MARKER);
-        Error::new(ErrorKind::Corrupt, format!("{}: {what}", file.display()))
-    };
-    let version: u32 = value("stonecrop")
-        .and_then(|version| version.parse().ok())
-        .ok_or_else(|| damaged("it does not say which version of Stonecrop wrote it"))?;
-    if version > VERSION {
-        return Err(Error::new(
-            ErrorKind::Version,
-            format!(
-                "{} was written in format {version}, and this program reads formats up to \
-                 {VERSION}; use a newer one",
-                path.display()
-            ),
-        ));
-    }
-    let body = text.rsplit_once(CHECK).map_or(text, |(body, _)| body);
-    if text.strip_prefix(body) != Some(&check_line(body)) {
-        return Err(damaged("its checksum differs; restore the folder from a backup"));
-    }
-    match value("engine") {
-        Some(found) if found == engine => {}
-        found => {
-            return Err(damaged(&format!(
-                "the engine is {}, and it was opened as {engine}",
-                found.unwrap_or("missing")
-            )));
-        }
-    }
-    let shards = value("shards").and_then(|shards| shards.parse().ok());
-    let shards = shards
-        .filter(|shards| (1..=256).contains(shards))
-        .ok_or_else(|| damaged("it does not say how many shards there are, 1 to 256"))?;
-    Ok((version, shards))
 }
 
 /// The number of the last synced commit, kept outside of the engine's journal: a damaged journal

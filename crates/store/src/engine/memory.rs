@@ -39,7 +39,7 @@ impl MemoryStore {
     /// assert_eq!(MemoryStore::new(&Options::default()).shards(), 1);
     /// ```
     pub fn new(options: &Options) -> Self {
-        let shard_count = options.shards.clamp(1, 256);
+        let shard_count = options.shards.unwrap_or(1).clamp(1, 256);
         MemoryStore {
             shards: RwLock::new(Some(vec![Map::new(); usize::from(shard_count)])),
             shard_count,

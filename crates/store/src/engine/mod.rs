@@ -4,5 +4,8 @@ mod entries;
 pub(crate) mod fjall;
 pub(crate) mod folder;
 mod manifest;
+mod marker;
 pub(crate) mod memory;
+#[cfg(feature = "slatedb")]
+pub(crate) mod slatedb;
 pub(crate) mod space;

@@ -113,7 +113,7 @@ fn shards_are_apart_and_a_batch_spans_them() {
 
 #[test]
 fn a_snapshot_stays_as_it_was() {
-    for engine in ENGINES {
+    for &engine in ENGINES {
         let fixture = Fixture::new(engine, 2);
         letters(&fixture);
         let snapshot = fixture.store.snapshot().unwrap();
@@ -136,7 +136,7 @@ fn a_snapshot_stays_as_it_was() {
 
 #[test]
 fn compaction_drops_what_may_go_and_brings_nothing_older_back() {
-    for engine in ENGINES {
+    for &engine in ENGINES {
         let mut fixture =
             Fixture::with_retention(engine, 1, |_: &[u8], value: &[u8]| value == b"gone");
         for key in 0..100_u8 {
@@ -162,7 +162,7 @@ fn compaction_drops_what_may_go_and_brings_nothing_older_back() {
 #[test]
 fn what_may_be_dropped_is_asked_at_every_compaction() {
     static GONE: AtomicBool = AtomicBool::new(false);
-    for engine in ENGINES {
+    for &engine in ENGINES {
         GONE.store(false, Ordering::SeqCst);
         let retention = |_: &[u8], _: &[u8]| GONE.load(Ordering::SeqCst);
         let fixture = Fixture::with_retention(engine, 1, retention);
@@ -177,7 +177,7 @@ fn what_may_be_dropped_is_asked_at_every_compaction() {
 
 #[test]
 fn a_batch_beyond_the_limits_is_refused_as_a_whole() {
-    for engine in ENGINES {
+    for &engine in ENGINES {
         let fixture = Fixture::new(engine, 2);
         let refused = |spoil: &dyn Fn(&mut Batch)| {
             let mut batch = Batch::new();
@@ -203,7 +203,7 @@ fn a_batch_beyond_the_limits_is_refused_as_a_whole() {
 
 #[test]
 fn a_closed_store_refuses_everything_but_closing() {
-    for engine in ENGINES {
+    for &engine in ENGINES {
         let fixture = Fixture::new(engine, 1);
         fixture.put(0, b"k", b"v");
         fixture.store.close().unwrap();
@@ -227,10 +227,15 @@ fn a_closed_store_refuses_everything_but_closing() {
 
 #[test]
 fn figures_tell_how_much_there_is() {
-    for engine in ENGINES {
+    for &engine in ENGINES {
         let fixture = Fixture::new(engine, 2);
         for key in 0..100_u8 {
             fixture.put(key % 2, &[key], &[0; 100]);
+        }
+        if !engine.counts_entries() {
+            fixture.store.flush().unwrap();
+            assert!(fixture.store.stats().unwrap().disk_bytes >= 10_000, "{engine:?}");
+            continue;
         }
         let stats = fixture.store.stats().unwrap();
         assert_eq!(stats.entries, 100, "{engine:?}");
@@ -240,7 +245,7 @@ fn figures_tell_how_much_there_is() {
 
 #[test]
 fn readers_never_see_half_a_batch() {
-    for engine in ENGINES {
+    for &engine in ENGINES {
         let fixture = Fixture::new(engine, 4);
         let write = |number: u64| {
             let mut batch = Batch::new();
@@ -268,7 +273,7 @@ fn readers_never_see_half_a_batch() {
 
 #[test]
 fn the_size_of_a_shard_grows_with_what_is_in_it() {
-    for engine in ENGINES {
+    for &engine in ENGINES {
         let mut fixture = Fixture::new(engine, 2);
         for number in 0..1_000_u32 {
             fixture.put(1, &number.to_be_bytes(), &[number as u8; 100]);
@@ -288,7 +293,7 @@ fn scrambled(number: u64) -> usize {
 
 #[test]
 fn a_snapshot_tells_its_own_values_however_often_older_and_newer_ones_are_read() {
-    for engine in ENGINES {
+    for &engine in ENGINES {
         let fixture = Fixture::new(engine, 1);
         let mut now: [Option<u64>; 16] = [None; 16];
         let mut snapshots = Vec::new();
@@ -325,7 +330,7 @@ fn a_snapshot_tells_its_own_values_however_often_older_and_newer_ones_are_read()
 
 #[test]
 fn what_is_read_again_and_again_never_goes_back() {
-    for engine in ENGINES {
+    for &engine in ENGINES {
         let fixture = Fixture::new(engine, 1);
         let write = |number: u64| {
             let mut batch = Batch::new();

@@ -99,13 +99,13 @@ fn a_damaged_marker_of_the_first_version_is_left_as_it_is() {
 fn the_count_of_shards_is_that_of_the_making() {
     let folder = tempfile::tempdir().unwrap();
     let mut options = Options::default();
-    options.shards = 7;
+    options.shards = Some(7);
     FjallStore::open(folder.path(), &options).unwrap();
-    options.shards = 200;
+    options.shards = Some(200);
     assert_eq!(FjallStore::open(folder.path(), &options).unwrap().shards(), 7);
 
     let other = tempfile::tempdir().unwrap();
-    options.shards = 257;
+    options.shards = Some(257);
     let error = FjallStore::open(other.path(), &options).unwrap_err();
     assert!(error.to_string().contains("1 to 256"));
 }

@@ -1,6 +1,7 @@
 //! Every engine behind one face, and the states that data can be in.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use stonecrop_store::{
@@ -13,9 +14,23 @@ use tempfile::TempDir;
 pub(crate) enum Engine {
     Memory,
     Fjall,
+    #[cfg(feature = "slatedb")]
+    Slate,
 }
 
-pub(crate) const ENGINES: [Engine; 2] = [Engine::Memory, Engine::Fjall];
+pub(crate) const ENGINES: &[Engine] = &[
+    Engine::Memory,
+    Engine::Fjall,
+    #[cfg(feature = "slatedb")]
+    Engine::Slate,
+];
+
+impl Engine {
+    /// Whether it says how many entries there are, and how much of them is in memory.
+    pub(crate) fn counts_entries(self) -> bool {
+        matches!(self, Engine::Memory | Engine::Fjall)
+    }
+}
 
 /// Where data can be when it is read.
 #[derive(Clone, Copy, Debug)]
@@ -55,8 +70,11 @@ impl Fixture {
         retention: impl Retention + 'static,
     ) -> Self {
         let mut options = Options::default();
-        options.shards = shards;
+        options.shards = Some(shards);
         options.retention = Arc::new(retention);
+        // There is nobody to pay for requests here.
+        options.objects.flush_interval = Duration::from_millis(1);
+        options.objects.poll_interval = Duration::from_millis(5);
         let folder = folder();
         let store = open(engine, &folder, &options);
         Fixture { engine, store, options, folder }
@@ -93,12 +111,17 @@ fn open(engine: Engine, folder: &TempDir, options: &Options) -> Arc<dyn Store> {
     match engine {
         Engine::Memory => Arc::new(MemoryStore::new(options)),
         Engine::Fjall => Arc::new(FjallStore::open(folder.path(), options).unwrap()),
+        #[cfg(feature = "slatedb")]
+        Engine::Slate => {
+            let location = format!("file://{}?engine=slatedb", folder.path().display());
+            Arc::new(stonecrop_store::SlateStore::open(&location, options).unwrap())
+        }
     }
 }
 
 /// Fills a new store, brings it into each state in turn, and checks it there; on every engine.
 pub(crate) fn in_every_state(shards: u16, fill: impl Fn(&Fixture), check: impl Fn(&Fixture)) {
-    for engine in ENGINES {
+    for &engine in ENGINES {
         for state in STATES {
             let mut fixture = Fixture::new(engine, shards);
             fill(&fixture);

@@ -91,7 +91,12 @@ fn every_engine_does_what_a_plain_map_does() {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(500);
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     proptest!(config, |(steps in prop::collection::vec(step(), 1..60))| {
-        for engine in ENGINES {
+        // One that compacts through files of its plans takes a hundred times as long.
+        let all = steps.len() % 10 == 0;
+        for &engine in ENGINES {
+            if !engine.counts_entries() && !all {
+                continue;
+            }
             let mut fixture = Fixture::new(engine, SHARDS);
             let mut model = Model::new();
             for step in &steps {

@@ -1,0 +1,153 @@
+//! The place of a store in an object store: what it is, how it was made, and whether it can be.
+//!
+//! | object | what |
+//! |---|---|
+//! | `STONECROP` | text: the version of the format, the engine, the count of shards, a checksum |
+//! | `shard-000/` … | SlateDB's own objects, a tree a shard |
+//! | `probe-…` | made and removed while the store is opened |
+
+use std::sync::Arc;
+
+use object_store::path::Path;
+use object_store::{
+    Error as ObjectError, ObjectStore, ObjectStoreExt, PutMode, PutOptions, UpdateVersion,
+};
+
+use super::location;
+use super::objects::{Counted, Requests};
+use crate::engine::marker;
+use crate::error::{Error, ErrorKind, Result};
+
+/// An object store, and where in it a store is.
+pub(super) struct Bucket {
+    pub(super) name: Arc<str>,
+    pub(super) objects: Arc<dyn ObjectStore>,
+    pub(super) root: Path,
+    pub(super) requests: Arc<Requests>,
+}
+
+/// The path of a shard's objects.
+pub(super) fn shard_path(root: &Path, shard: u8) -> Path {
+    root.clone().join(format!("shard-{shard:03}"))
+}
+
+impl Bucket {
+    /// The place that a location names.
+    pub(super) fn at(location: &str) -> Result<Self> {
+        let (objects, root) = location::resolve(location)?;
+        let (objects, requests) = Counted::new(objects);
+        // What follows the path may name secrets.
+        let name = location.split('?').next().unwrap_or_default();
+        Ok(Bucket { name: name.into(), objects, root, requests })
+    }
+
+    /// All of an object store.
+    pub(super) fn of(objects: Arc<dyn ObjectStore>, name: &str) -> Self {
+        let (objects, requests) = Counted::new(objects);
+        Bucket { name: name.into(), objects, root: Path::default(), requests }
+    }
+
+    pub(super) fn shard(&self, shard: u8) -> Path {
+        shard_path(&self.root, shard)
+    }
+
+    /// How many shards the store has, which is made if there is none.
+    pub(super) async fn claim(
+        &self,
+        engine: &str,
+        asked: Option<u16>,
+        default: u16,
+    ) -> Result<u16> {
+        self.probe().await?;
+        if let Some(shards) = self.shards(engine).await? {
+            return Ok(shards);
+        }
+        let shards = asked.unwrap_or(default);
+        marker::check_shards(shards)?;
+        let text = marker::text(engine, shards);
+        match self.create(&self.marker(), text.into_bytes()).await {
+            // Of two who make it at once, the first one's counts.
+            Ok(()) | Err(ObjectError::AlreadyExists { .. }) => {}
+            Err(error) => return Err(self.error("can't be written to", error)),
+        }
+        Ok(self.shards(engine).await?.unwrap_or(shards))
+    }
+
+    /// How many shards the store has, if there is one.
+    pub(super) async fn shards(&self, engine: &str) -> Result<Option<u16>> {
+        let read = async { self.objects.get(&self.marker()).await?.bytes().await };
+        match read.await {
+            Ok(bytes) => {
+                let text = String::from_utf8_lossy(&bytes);
+                let place = format!("{}/{}", self.name, marker::NAME);
+                marker::parse(&place, &text, engine).map(|(_, shards)| Some(shards))
+            }
+            Err(ObjectError::NotFound { .. }) => Ok(None),
+            Err(error) => Err(self.error("can't be read", error)),
+        }
+    }
+
+    fn marker(&self) -> Path {
+        self.root.clone().join(marker::NAME)
+    }
+
+    async fn create(&self, path: &Path, bytes: Vec<u8>) -> Result<(), ObjectError> {
+        self.put(path, bytes, PutMode::Create).await
+    }
+
+    async fn put(&self, path: &Path, bytes: Vec<u8>, mode: PutMode) -> Result<(), ObjectError> {
+        let options = PutOptions { mode, ..PutOptions::default() };
+        self.objects.put_opts(path, bytes.into(), options).await.map(drop)
+    }
+
+    /// That the object store keeps to the conditions that a write has: without them two writers
+    /// would overwrite each other's log, and neither would find out.
+    async fn probe(&self) -> Result<()> {
+        let path = self.root.clone().join(format!("probe-{:032x}", uuid::Uuid::new_v4().as_u128()));
+        self.create(&path, b"first".to_vec())
+            .await
+            .map_err(|error| self.error("can't be written to", error))?;
+        let again = self.create(&path, b"second".to_vec()).await;
+        let stale =
+            UpdateVersion { e_tag: Some("\"of-another-object\"".to_owned()), version: None };
+        let update = self.put(&path, b"third".to_vec(), PutMode::Update(stale)).await;
+        // Whatever it says, the answer is known by now.
+        let _ = self.objects.delete(&path).await;
+        let refused = |result: &Result<(), ObjectError>| match result {
+            Err(ObjectError::AlreadyExists { .. } | ObjectError::Precondition { .. }) => true,
+            // A folder has no conditional updates, and nothing here needs them.
+            Err(ObjectError::NotImplemented { .. } | ObjectError::NotSupported { .. }) => true,
+            _ => false,
+        };
+        match (again, update) {
+            (Ok(()), _) | (_, Ok(())) => Err(Error::new(
+                ErrorKind::Unsupported,
+                format!(
+                    "{} ({}) ignores the conditions of writes (If-None-Match, If-Match), so \
+                     acknowledged writes would be lost when a server takes over from another; use a \
+                     store that keeps to them",
+                    self.name, self.objects
+                ),
+            )),
+            (again, update) if refused(&again) && refused(&update) => Ok(()),
+            (Err(error), _) if !matches!(error, ObjectError::AlreadyExists { .. }) => {
+                Err(self.error("can't be written to", error))
+            }
+            (_, Err(error)) => Err(self.error("can't be written to", error)),
+        }
+    }
+
+    fn error(&self, what: &str, cause: ObjectError) -> Error {
+        let (kind, hint) = match &cause {
+            ObjectError::PermissionDenied { .. } | ObjectError::Unauthenticated { .. } => {
+                (ErrorKind::Denied, "; check the credentials, and what they may do")
+            }
+            ObjectError::NotFound { .. } => (
+                ErrorKind::Denied,
+                "; check the name of the bucket, and make it if it is not there",
+            ),
+            _ => (ErrorKind::Unavailable, ""),
+        };
+        Error::new(kind, format!("{} {what}: {cause}{hint}", self.name)).with_cause(cause)
+    }
+}

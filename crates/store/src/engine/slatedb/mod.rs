@@ -1,0 +1,439 @@
+//! SlateDB: log-structured trees on object storage, a tree a shard.
+//!
+//! A batch is atomic within a shard, and readers of this process see all of it or nothing over all
+//! shards: what they read is the last state that was published, and a state is published once
+//! everything written before it is in the object store. Only a crash can leave a batch that spans
+//! shards half written.
+
+mod aws_profile;
+mod bucket;
+mod compact;
+mod follower;
+mod location;
+mod objects;
+mod view;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::StreamExt;
+use futures::future::{join_all, try_join_all};
+use futures::stream::FuturesUnordered;
+use object_store::ObjectStore;
+use slatedb::config::{
+    CompactionWorkerOptions, CompactorOptions, FlushOptions, FlushType, ObjectStoreCacheOptions,
+    Settings,
+};
+use slatedb::db_cache::DbCache;
+use slatedb::db_cache::moka::{MokaCache, MokaCacheOptions};
+use slatedb::{CloseReason, CompactorBuilder, Db, WriteBatch};
+use tokio::runtime::Runtime;
+use tokio::task::JoinHandle;
+
+pub use self::follower::Follower;
+pub use self::objects::Requests;
+
+use self::bucket::Bucket;
+use self::compact::RetentionSupplier;
+use self::view::{Place, View};
+use crate::batch::{Batch, Operation};
+use crate::error::{Error, ErrorKind, Result};
+use crate::options::Options;
+use crate::scan::{Direction, KeyRange, Scan};
+use crate::store::{Durability, Lag, Read, Stats, Store};
+
+/// The name of the engine in a store's marker.
+const ENGINE: &str = "slatedb";
+/// The shards of a store that is created, unless its options say otherwise.
+const SHARDS: u16 = 16;
+/// The memory for writes that are in the log alone, over all shards, and what a shard has of it.
+const WRITE_BUFFERS: usize = 512 << 20;
+const WRITE_BUFFER: std::ops::RangeInclusive<usize> = 8 << 20..=64 << 20;
+/// How many write buffers a shard may have filled before its writers wait.
+const FULL_BUFFERS: usize = 4;
+
+/// A store on object storage.
+///
+/// Whoever opens it last has it: the one who had it before is fenced, and refuses everything from
+/// when it finds out.
+///
+/// ```
+/// use stonecrop_store::{Durability, ErrorKind, Options, Read, SlateStore, Store};
+/// # let folder = tempfile::tempdir()?;
+/// # let location = format!("file://{}?engine=slatedb", folder.path().display());
+/// let mut options = Options::default();
+/// options.shards = Some(2);
+/// let first = SlateStore::open(&location, &options)?;
+/// first.put(0, "a", "1", Durability::Sync)?;
+///
+/// let second = SlateStore::open(&location, &options)?;
+/// assert_eq!(second.get(0, b"a")?.as_deref(), Some(&b"1"[..]));
+/// let error = first.put(0, "a", "2", Durability::Sync).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Fenced);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct SlateStore {
+    place: Place,
+    shards: Box<[Db]>,
+    /// What readers see; none once it is closed.
+    published: RwLock<Option<View>>,
+    writer: Mutex<Writer>,
+    objects: Arc<dyn ObjectStore>,
+    root: object_store::path::Path,
+    requests: Arc<Requests>,
+    /// Its threads do the work in the background, and wait for the network.
+    runtime: Option<Runtime>,
+}
+
+#[derive(Default)]
+struct Writer {
+    /// What was begun and has not ended: of more than one write only where the object store was
+    /// away for longer than a caller waits.
+    unsettled: FuturesUnordered<JoinHandle<(u8, Result<(), slatedb::Error>)>>,
+    /// The shards that were written to since the last state was published.
+    touched: Vec<u8>,
+    /// Why no further write is taken.
+    failure: Option<(ErrorKind, Arc<str>)>,
+}
+
+impl SlateStore {
+    /// Opens the store at a location, or makes one there: `s3://bucket/path`, `gs://bucket/path`,
+    /// `az://container/path` or `file:///path?engine=slatedb`.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let location = format!("file://{}?engine=slatedb", folder.path().display());
+    /// use stonecrop_store::{Options, SlateStore, Store};
+    /// assert_eq!(SlateStore::open(&location, &Options::default())?.shards(), 16);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn open(location: &str, options: &Options) -> Result<Self> {
+        Self::open_bucket(Bucket::at(location)?, options)
+    }
+
+    /// Opens the store in an object store that the caller has, under `name` in messages.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use stonecrop_store::{Options, SlateStore, Store};
+    /// let objects = Arc::new(object_store::memory::InMemory::new());
+    /// let store = SlateStore::open_in(objects, "test", &Options::default())?;
+    /// store.close()?;
+    /// # Ok::<(), stonecrop_store::Error>(())
+    /// ```
+    pub fn open_in(objects: Arc<dyn ObjectStore>, name: &str, options: &Options) -> Result<Self> {
+        Self::open_bucket(Bucket::of(objects, name), options)
+    }
+
+    fn open_bucket(bucket: Bucket, options: &Options) -> Result<Self> {
+        let runtime = view::runtime()?;
+        let place = Place {
+            name: bucket.name.clone(),
+            handle: runtime.handle().clone(),
+            patience: options.objects.patience,
+        };
+        let shards = place.wait(bucket.claim(ENGINE, options.shards, SHARDS))??;
+        let cache = shared_cache(options.cache_bytes);
+        let settings = settings(options, shards);
+        let open =
+            |shard: u16| open_shard(&bucket, shard as u8, settings.clone(), options, cache.clone());
+        let opened = place.wait(async {
+            // The first shard decides who has the store, so of two who open it at once, one goes
+            // ahead of the other in all of them.
+            let first = open(0).await?;
+            let rest = try_join_all((1..shards).map(open)).await?;
+            Ok::<_, slatedb::Error>(std::iter::once(first).chain(rest).collect::<Box<[Db]>>())
+        })?;
+        let shards = opened.map_err(|error| place.error(error))?;
+        let view = View::new(&place, &shards)?;
+        Ok(SlateStore {
+            place,
+            shards,
+            published: RwLock::new(Some(view)),
+            writer: Mutex::default(),
+            objects: bucket.objects,
+            root: bucket.root,
+            requests: bucket.requests,
+            runtime: Some(runtime),
+        })
+    }
+
+    /// What was asked of the object store since the store was opened.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use stonecrop_store::{Options, SlateStore};
+    /// # let objects = Arc::new(object_store::memory::InMemory::new());
+    /// let store = SlateStore::open_in(objects, "test", &Options::default())?;
+    /// assert!(store.requests().puts() > 0);
+    /// # Ok::<(), stonecrop_store::Error>(())
+    /// ```
+    pub fn requests(&self) -> &Requests {
+        &self.requests
+    }
+
+    fn view(&self) -> Result<View> {
+        let published = self.published.read().unwrap_or_else(PoisonError::into_inner);
+        published.clone().ok_or_else(Error::closed)
+    }
+
+    /// The writer, once what was written before has ended.
+    fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        self.view()?;
+        self.settle(&mut writer)?;
+        Ok(writer)
+    }
+
+    /// Waits for what was begun, and then shows it to readers.
+    fn settle(&self, writer: &mut Writer) -> Result<()> {
+        let Writer { unsettled, touched, failure } = writer;
+        let begun = unsettled.len();
+        let mut failed = None;
+        let waited = self.place.wait(async {
+            while let Some(ended) = unsettled.next().await {
+                let error = match ended {
+                    Ok((_, Ok(()))) => continue,
+                    Ok((_, Err(error))) => self.place.error(error),
+                    Err(error) => self.place.poisoned(&error.to_string()),
+                };
+                let (_, count) = failed.get_or_insert((error, 0));
+                *count += 1;
+            }
+        });
+        if let Some((error, count)) = failed {
+            let left = begun.saturating_sub(count);
+            let part = match left {
+                0 => String::new(),
+                _ => format!("; {left} of {begun} shards have taken their part of the write"),
+            };
+            *failure = Some((error.kind(), format!("{error}{part}").into()));
+        }
+        if let Some((kind, message)) = failure {
+            return Err(Error::new(*kind, message.to_string()));
+        }
+        waited?;
+        if !touched.is_empty() {
+            let mut published = self.published.write().unwrap_or_else(PoisonError::into_inner);
+            let view = published.as_ref().ok_or_else(Error::closed)?;
+            *published = Some(view.with(&self.shards, touched)?);
+            touched.clear();
+        }
+        Ok(())
+    }
+
+    /// Flushes all shards at once.
+    fn flush_all(&self, flush_type: FlushType) -> Result<()> {
+        drop(self.writer()?);
+        let options = FlushOptions { flush_type };
+        let flushes = self.shards.iter().map(|db| db.flush_with_options(options.clone()));
+        let flushed = self.place.wait(try_join_all(flushes))?;
+        flushed.map(drop).map_err(|error| self.place.error(error))
+    }
+}
+
+fn shared_cache(bytes: u64) -> Arc<dyn DbCache> {
+    let options = MokaCacheOptions { max_capacity: bytes, ..MokaCacheOptions::default() };
+    Arc::new(MokaCache::new_with_opts(options))
+}
+
+fn settings(options: &Options, shards: u16) -> Settings {
+    let buffer = WRITE_BUFFERS / usize::from(shards) / FULL_BUFFERS;
+    let buffer = buffer.clamp(*WRITE_BUFFER.start(), *WRITE_BUFFER.end());
+    Settings {
+        flush_interval: Some(options.objects.flush_interval),
+        manifest_poll_interval: options.objects.poll_interval.min(Duration::from_secs(1)),
+        l0_sst_size_bytes: buffer,
+        max_unflushed_bytes: buffer * FULL_BUFFERS,
+        compactor_options: None,
+        object_store_cache_options: ObjectStoreCacheOptions {
+            root_folder: options.objects.cache_folder.clone(),
+            max_cache_size_bytes: usize::try_from(options.objects.cache_folder_bytes).ok(),
+            ..ObjectStoreCacheOptions::default()
+        },
+        ..Settings::default()
+    }
+}
+
+async fn open_shard(
+    bucket: &Bucket,
+    shard: u8,
+    settings: Settings,
+    options: &Options,
+    cache: Arc<dyn DbCache>,
+) -> Result<Db, slatedb::Error> {
+    let path = bucket.shard(shard);
+    let poll_interval = options.objects.poll_interval;
+    let compactor = CompactorBuilder::new(path.clone(), bucket.objects.clone())
+        .with_options(CompactorOptions {
+            poll_interval,
+            commit_compacted_interval: poll_interval.min(Duration::from_secs(1)),
+            worker: Some(CompactionWorkerOptions {
+                compactions_poll_interval: poll_interval,
+                ..CompactionWorkerOptions::default()
+            }),
+            ..CompactorOptions::default()
+        })
+        .with_compaction_filter_supplier(Arc::new(RetentionSupplier(options.retention.clone())));
+    Db::builder(path, bucket.objects.clone())
+        .with_settings(settings)
+        .with_db_cache(cache, u64::from(shard))
+        .with_compactor_builder(compactor)
+        .build()
+        .await
+}
+
+impl Read for SlateStore {
+    fn get(&self, shard: u8, key: &[u8]) -> Result<Option<Bytes>> {
+        self.view()?.get(shard, key)
+    }
+
+    fn multi_get(&self, keys: &[(u8, &[u8])]) -> Result<Vec<Option<Bytes>>> {
+        self.view()?.multi_get(keys)
+    }
+
+    fn scan(&self, shard: u8, range: KeyRange, direction: Direction) -> Result<Scan> {
+        self.view()?.scan(shard, range, direction)
+    }
+}
+
+impl Store for SlateStore {
+    fn shards(&self) -> u16 {
+        self.shards.len() as u16
+    }
+
+    fn is_atomic_across_shards(&self) -> bool {
+        self.shards.len() == 1
+    }
+
+    fn reads_may_wait(&self) -> bool {
+        true
+    }
+
+    fn ready(&self) -> Result<()> {
+        self.writer().map(drop)
+    }
+
+    fn write(&self, batch: Batch, durability: Durability) -> Result<()> {
+        let operations = batch.checked(self.shards())?;
+        let mut writer = self.writer()?;
+        if operations.is_empty() {
+            return Ok(());
+        }
+        for (shard, batch) in by_shard(operations) {
+            let Some(db) = self.shards.get(usize::from(shard)).cloned() else { continue };
+            // As a task of its own it goes on when its caller has stopped waiting.
+            let write = self.place.handle.spawn(async move {
+                let written = async {
+                    let handle = db.write(batch).await?;
+                    match durability {
+                        Durability::Sync => handle.await_durable().await,
+                        Durability::Buffered => Ok(()),
+                    }
+                };
+                (shard, written.await)
+            });
+            writer.unsettled.push(write);
+            writer.touched.push(shard);
+        }
+        self.settle(&mut writer)
+    }
+
+    fn snapshot(&self) -> Result<Box<dyn Read>> {
+        Ok(Box::new(self.view()?))
+    }
+
+    fn approximate_size(&self, shard: u8) -> Result<u64> {
+        self.view()?;
+        crate::batch::check_shard(shard, self.shards())?;
+        Ok(self.shards.get(usize::from(shard)).map_or(0, compact::size))
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.flush_all(FlushType::Wal)
+    }
+
+    fn flush(&self) -> Result<()> {
+        self.flush_all(FlushType::MemTable)
+    }
+
+    fn compact(&self) -> Result<()> {
+        self.flush()?;
+        let compact = |(shard, db)| {
+            let path = bucket::shard_path(&self.root, shard as u8);
+            compact::compact(db, path, self.objects.clone())
+        };
+        let compacted = try_join_all(self.shards.iter().enumerate().map(compact));
+        self.place.wait_on(compacted).map(drop).map_err(|error| self.place.error(error))
+    }
+
+    fn stats(&self) -> Result<Stats> {
+        self.view()?;
+        Ok(Stats {
+            disk_bytes: self.shards.iter().map(compact::size).sum(),
+            requests: self.requests.counts(),
+            ..Stats::default()
+        })
+    }
+
+    fn failure(&self) -> Option<Error> {
+        let fenced = |db: &Db| db.status().close_reason == Some(CloseReason::Fenced);
+        let open = self.view().is_ok();
+        (open && self.shards.iter().any(fenced)).then(|| self.place.fenced())
+    }
+
+    fn lag(&self) -> Option<Lag> {
+        None
+    }
+
+    fn close(&self) -> Result<()> {
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.view().is_err() {
+            return Ok(());
+        }
+        let settled = self.settle(&mut writer);
+        *self.published.write().unwrap_or_else(PoisonError::into_inner) = None;
+        let closed = self.place.wait(join_all(self.shards.iter().map(Db::close)))?;
+        settled?;
+        for closed in closed {
+            closed.map_err(|error| self.place.error(error))?;
+        }
+        Ok(())
+    }
+}
+
+/// A batch for each shard that it writes to.
+fn by_shard(operations: Vec<Operation>) -> Vec<(u8, WriteBatch)> {
+    let mut batches: Vec<(u8, WriteBatch)> = Vec::new();
+    let mut places = [None::<usize>; 256];
+    for Operation { shard, key, value } in operations {
+        let Some(place) = places.get_mut(usize::from(shard)) else { continue };
+        let at = *place.get_or_insert_with(|| {
+            batches.push((shard, WriteBatch::new()));
+            batches.len() - 1
+        });
+        let Some((_, batch)) = batches.get_mut(at) else { continue };
+        match value {
+            Some(value) => batch.put_bytes(key, value),
+            None => batch.delete(key),
+        }
+    }
+    batches
+}
+
+impl Drop for SlateStore {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            // It may be dropped by a thread that must not wait.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl fmt::Debug for SlateStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SlateStore").field("location", &self.place.name).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,215 @@
+//! An object store whose requests are counted.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytes::Bytes;
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use object_store::path::Path;
+use object_store::{
+    CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta,
+    ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result, UploadPart,
+};
+
+use crate::store::RequestCounts;
+
+/// What was asked of an object store.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use stonecrop_store::{Options, SlateStore};
+/// # let objects = Arc::new(object_store::memory::InMemory::new());
+/// let store = SlateStore::open_in(objects, "test", &Options::default())?;
+/// assert_eq!(store.requests().errors(), 0);
+/// # Ok::<(), stonecrop_store::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Requests {
+    puts: AtomicU64,
+    gets: AtomicU64,
+    lists: AtomicU64,
+    deletes: AtomicU64,
+    errors: AtomicU64,
+    sent: AtomicU64,
+    received: AtomicU64,
+}
+
+impl Requests {
+    /// Objects and parts of objects that were written.
+    ///
+    /// ```
+    /// assert_eq!(stonecrop_store::Requests::default().puts(), 0);
+    /// ```
+    pub fn puts(&self) -> u64 {
+        self.puts.load(Ordering::Relaxed)
+    }
+
+    /// Requests that failed. That an object is not there, or is there already, is an answer.
+    ///
+    /// ```
+    /// assert_eq!(stonecrop_store::Requests::default().errors(), 0);
+    /// ```
+    pub fn errors(&self) -> u64 {
+        self.errors.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn counts(&self) -> RequestCounts {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        RequestCounts {
+            puts: read(&self.puts),
+            gets: read(&self.gets),
+            lists: read(&self.lists),
+            deletes: read(&self.deletes),
+            errors: read(&self.errors),
+            sent_bytes: read(&self.sent),
+            received_bytes: read(&self.received),
+        }
+    }
+
+    fn ended<T>(&self, result: Result<T>) -> Result<T> {
+        let answers = |error: &Error| {
+            matches!(
+                error,
+                Error::NotFound { .. } | Error::AlreadyExists { .. } | Error::Precondition { .. }
+            )
+        };
+        if result.as_ref().is_err_and(|error| !answers(error)) {
+            add(&self.errors, 1);
+        }
+        result
+    }
+}
+
+fn add(count: &AtomicU64, by: u64) {
+    count.fetch_add(by, Ordering::Relaxed);
+}
+
+/// Counts what it passes on.
+#[derive(Debug)]
+pub(super) struct Counted {
+    inner: Arc<dyn ObjectStore>,
+    requests: Arc<Requests>,
+}
+
+impl Counted {
+    #[expect(clippy::new_ret_no_self, reason = "nobody needs to know that it is counted")]
+    pub(super) fn new(inner: Arc<dyn ObjectStore>) -> (Arc<dyn ObjectStore>, Arc<Requests>) {
+        let requests = Arc::new(Requests::default());
+        (Arc::new(Counted { inner, requests: requests.clone() }), requests)
+    }
+}
+
+impl fmt::Display for Counted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+#[async_trait::async_trait]
+impl ObjectStore for Counted {
+    async fn put_opts(
+        &self,
+        location: &Path,
+        payload: PutPayload,
+        options: PutOptions,
+    ) -> Result<PutResult> {
+        add(&self.requests.puts, 1);
+        add(&self.requests.sent, payload.content_length() as u64);
+        self.requests.ended(self.inner.put_opts(location, payload, options).await)
+    }
+
+    async fn put_multipart_opts(
+        &self,
+        location: &Path,
+        options: PutMultipartOptions,
+    ) -> Result<Box<dyn MultipartUpload>> {
+        add(&self.requests.puts, 1);
+        let upload = self.requests.ended(self.inner.put_multipart_opts(location, options).await)?;
+        Ok(Box::new(CountedUpload { inner: upload, requests: self.requests.clone() }))
+    }
+
+    async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
+        add(&self.requests.gets, 1);
+        let head = options.head;
+        let found = self.requests.ended(self.inner.get_opts(location, options).await)?;
+        if !head {
+            add(&self.requests.received, found.range.end.saturating_sub(found.range.start));
+        }
+        Ok(found)
+    }
+
+    async fn get_ranges(&self, location: &Path, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        add(&self.requests.gets, ranges.len() as u64);
+        let found = self.requests.ended(self.inner.get_ranges(location, ranges).await)?;
+        add(&self.requests.received, found.iter().map(|bytes| bytes.len() as u64).sum());
+        Ok(found)
+    }
+
+    fn delete_stream(
+        &self,
+        locations: BoxStream<'static, Result<Path>>,
+    ) -> BoxStream<'static, Result<Path>> {
+        let requests = self.requests.clone();
+        let deleted = self.inner.delete_stream(locations);
+        deleted
+            .map(move |result| {
+                add(&requests.deletes, 1);
+                requests.ended(result)
+            })
+            .boxed()
+    }
+
+    fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
+        add(&self.requests.lists, 1);
+        let requests = self.requests.clone();
+        self.inner.list(prefix).map(move |result| requests.ended(result)).boxed()
+    }
+
+    fn list_with_offset(
+        &self,
+        prefix: Option<&Path>,
+        offset: &Path,
+    ) -> BoxStream<'static, Result<ObjectMeta>> {
+        add(&self.requests.lists, 1);
+        let requests = self.requests.clone();
+        let listed = self.inner.list_with_offset(prefix, offset);
+        listed.map(move |result| requests.ended(result)).boxed()
+    }
+
+    async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
+        add(&self.requests.lists, 1);
+        self.requests.ended(self.inner.list_with_delimiter(prefix).await)
+    }
+
+    async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
+        add(&self.requests.puts, 1);
+        self.requests.ended(self.inner.copy_opts(from, to, options).await)
+    }
+}
+
+#[derive(Debug)]
+struct CountedUpload {
+    inner: Box<dyn MultipartUpload>,
+    requests: Arc<Requests>,
+}
+
+#[async_trait::async_trait]
+impl MultipartUpload for CountedUpload {
+    fn put_part(&mut self, data: PutPayload) -> UploadPart {
+        add(&self.requests.puts, 1);
+        add(&self.requests.sent, data.content_length() as u64);
+        self.inner.put_part(data)
+    }
+
+    async fn complete(&mut self) -> Result<PutResult> {
+        add(&self.requests.puts, 1);
+        self.requests.ended(self.inner.complete().await)
+    }
+
+    async fn abort(&mut self) -> Result<()> {
+        self.inner.abort().await
+    }
+}

@@ -1,0 +1,245 @@
+//! Reading: a state of all shards that nothing changes.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::future::Future;
+use std::ops::Bound;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::{StreamExt, TryStreamExt};
+use slatedb::config::ScanOptions;
+use slatedb::{CloseReason, Db, DbIterator, DbSnapshot, IterationOrder};
+use tokio::runtime::{Handle, Runtime};
+
+use crate::batch::check_shard;
+use crate::error::{Error, ErrorKind, Result};
+use crate::scan::{Direction, KeyRange, Scan};
+use crate::store::Read;
+
+/// How many keys are looked for at once.
+pub(super) const GETS_AT_ONCE: usize = 64;
+/// How much of a file is asked for at once, and how many such requests are under way.
+const READ_AHEAD_BYTES: usize = 256 << 10;
+const FETCHES_AT_ONCE: usize = 4;
+/// A scan takes some entries at a time from the engine: few at first, for those who need no more.
+const FIRST_ENTRIES: usize = 16;
+const MOST_ENTRIES: usize = 512;
+
+/// Where a store is, and how to wait for what comes from there.
+#[derive(Clone)]
+pub(super) struct Place {
+    pub(super) name: Arc<str>,
+    pub(super) handle: Handle,
+    /// How long is waited for the object store.
+    pub(super) patience: Duration,
+}
+
+/// The threads of a store.
+pub(super) fn runtime() -> Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .thread_name("stonecrop objects")
+        .enable_all()
+        .build()
+        .map_err(|error| Error::new(ErrorKind::Io, format!("no threads: {error}")))
+}
+
+impl Place {
+    /// Waits on this thread, whatever it belongs to: what is in memory is there without a switch
+    /// to another thread.
+    pub(super) fn wait<T>(&self, work: impl Future<Output = T>) -> Result<T> {
+        let patience = self.patience;
+        let bounded = async { tokio::time::timeout(patience, work).await };
+        self.wait_on(bounded).map_err(|_| {
+            let message = format!(
+                "{}: no answer from the object store within {patience:?}; it is not known whether \
+                 the request was carried out",
+                self.name,
+            );
+            Error::new(ErrorKind::Unavailable, message)
+        })
+    }
+
+    /// The same for as long as it takes.
+    pub(super) fn wait_on<T>(&self, work: impl Future<Output = T>) -> T {
+        let _context = self.handle.enter();
+        futures::executor::block_on(work)
+    }
+
+    pub(super) fn error(&self, cause: slatedb::Error) -> Error {
+        let name = &self.name;
+        match cause.kind() {
+            slatedb::ErrorKind::Closed(CloseReason::Fenced) => self.fenced(),
+            slatedb::ErrorKind::Closed(CloseReason::Clean) => Error::closed(),
+            slatedb::ErrorKind::Closed(_) => self.poisoned(&cause.to_string()),
+            slatedb::ErrorKind::Data => Error::new(
+                ErrorKind::Corrupt,
+                format!("{name} is damaged: {cause}; restore it from a backup"),
+            )
+            .with_cause(cause),
+            _ => {
+                let message = format!("{name}: the object store did not answer: {cause}");
+                Error::new(ErrorKind::Unavailable, message).with_cause(cause)
+            }
+        }
+    }
+
+    pub(super) fn fenced(&self) -> Error {
+        let message = format!(
+            "{} was taken over by another process, so this one has stopped using it",
+            self.name
+        );
+        Error::new(ErrorKind::Fenced, message)
+    }
+
+    pub(super) fn poisoned(&self, cause: &str) -> Error {
+        let name = &self.name;
+        let message =
+            format!("{name}: a write failed, so no more are taken; open it again: {cause}");
+        Error::new(ErrorKind::Poisoned, message)
+    }
+}
+
+/// All shards as they were at one moment.
+#[derive(Clone)]
+pub(super) struct View {
+    place: Place,
+    shards: Arc<[Arc<DbSnapshot>]>,
+}
+
+impl View {
+    pub(super) fn new(place: &Place, shards: &[Db]) -> Result<Self> {
+        let snapshots = shards.iter().map(Db::snapshot).collect::<Result<_, _>>();
+        let shards = snapshots.map_err(|error| place.error(error))?;
+        Ok(View { place: place.clone(), shards })
+    }
+
+    /// The same with some shards as they are now.
+    pub(super) fn with(&self, shards: &[Db], changed: &[u8]) -> Result<Self> {
+        let mut snapshots = self.shards.to_vec();
+        for shard in changed {
+            let at = usize::from(*shard);
+            if let (Some(snapshot), Some(db)) = (snapshots.get_mut(at), shards.get(at)) {
+                *snapshot = db.snapshot().map_err(|error| self.place.error(error))?;
+            }
+        }
+        Ok(View { place: self.place.clone(), shards: snapshots.into() })
+    }
+
+    fn shard(&self, shard: u8) -> Result<&Arc<DbSnapshot>> {
+        check_shard(shard, self.shards.len() as u16)?;
+        self.shards.get(usize::from(shard)).ok_or_else(Error::closed)
+    }
+}
+
+impl Read for View {
+    fn get(&self, shard: u8, key: &[u8]) -> Result<Option<Bytes>> {
+        let snapshot = self.shard(shard)?;
+        if key.is_empty() {
+            return Ok(None);
+        }
+        self.place.wait(snapshot.get(key))?.map_err(|error| self.place.error(error))
+    }
+
+    fn multi_get(&self, keys: &[(u8, &[u8])]) -> Result<Vec<Option<Bytes>>> {
+        let snapshots = keys.iter().map(|(shard, key)| Ok((self.shard(*shard)?, *key)));
+        let snapshots = snapshots.collect::<Result<Vec<_>>>()?;
+        let gets = snapshots.into_iter().map(async |(snapshot, key)| match key {
+            [] => Ok(None),
+            key => snapshot.get(key).await,
+        });
+        let found = futures::stream::iter(gets).buffered(GETS_AT_ONCE).try_collect();
+        self.place.wait(found)?.map_err(|error| self.place.error(error))
+    }
+
+    fn scan(&self, shard: u8, range: KeyRange, direction: Direction) -> Result<Scan> {
+        let snapshot = self.shard(shard)?;
+        if range.is_empty() {
+            return Ok(Scan::empty());
+        }
+        let options = scan_options(direction);
+        let scan = snapshot.scan_with_options(bounds(range), &options);
+        let entries = self.place.wait(scan)?.map_err(|error| self.place.error(error))?;
+        let held = Box::new(snapshot.clone());
+        Ok(Scan::new(Entries::new(self.place.clone(), entries, held)))
+    }
+}
+
+pub(super) fn bounds(range: KeyRange) -> (Bound<Bytes>, Bound<Bytes>) {
+    // An empty key is none, and SlateDB panics at one.
+    let start = match range.start.is_empty() {
+        true => Bound::Unbounded,
+        false => Bound::Included(range.start),
+    };
+    (start, range.end.map_or(Bound::Unbounded, Bound::Excluded))
+}
+
+pub(super) fn scan_options(direction: Direction) -> ScanOptions {
+    ScanOptions {
+        read_ahead_bytes: READ_AHEAD_BYTES,
+        max_fetch_tasks: FETCHES_AT_ONCE,
+        cache_blocks: true,
+        order: match direction {
+            Direction::Forward => IterationOrder::Ascending,
+            Direction::Backward => IterationOrder::Descending,
+        },
+        ..ScanOptions::default()
+    }
+}
+
+/// The entries of a scan, some at a time.
+pub(super) struct Entries<H> {
+    place: Place,
+    entries: DbIterator,
+    taken: VecDeque<(Bytes, Bytes)>,
+    next: usize,
+    over: bool,
+    /// What must live as long as the scan.
+    _held: H,
+}
+
+impl<H> Entries<H> {
+    pub(super) fn new(place: Place, entries: DbIterator, held: H) -> Self {
+        let taken = VecDeque::new();
+        Entries { place, entries, taken, next: FIRST_ENTRIES, over: false, _held: held }
+    }
+
+    fn take(&mut self) -> Result<()> {
+        let (entries, taken) = (&mut self.entries, &mut self.taken);
+        let count = self.next;
+        let over = self.place.wait(async {
+            while taken.len() < count {
+                match entries.next().await? {
+                    Some(entry) => taken.push_back((entry.key, entry.value)),
+                    None => return Ok(true),
+                }
+            }
+            Ok(false)
+        });
+        self.next = (count * 2).min(MOST_ENTRIES);
+        self.over = over?.map_err(|error| self.place.error(error))?;
+        Ok(())
+    }
+}
+
+impl<H> Iterator for Entries<H> {
+    type Item = Result<(Bytes, Bytes)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.taken.is_empty()
+            && !self.over
+            && let Err(error) = self.take()
+        {
+            self.over = true;
+            return Some(Err(error));
+        }
+        self.taken.pop_front().map(Ok)
+    }
+}
+
+impl<H> fmt::Debug for Entries<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Entries")
+    }
+}
