@@ -12,6 +12,7 @@ mod keys;
 mod load;
 mod machine;
 mod number;
+mod objects;
 mod page;
 mod plot;
 mod process;
@@ -69,6 +70,8 @@ enum Part {
     Http,
     /// DynamoDB's door
     Dynamodb,
+    /// Object storage
+    Objects,
 }
 
 fn main() -> Result<()> {
@@ -111,6 +114,12 @@ fn main() -> Result<()> {
                 match quick {
                     true => dynamodb::quick(&program, &directory)?,
                     false => dynamodb::run(&program, &peers, &directory, &docs, passes)?,
+                }
+            }
+            if wants(Part::Objects) {
+                match quick {
+                    true => objects::quick(&directory)?,
+                    false => objects::run(&directory, &docs, passes)?,
                 }
             }
         }

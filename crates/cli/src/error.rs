@@ -70,10 +70,21 @@ impl Error {
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Error::Schema { .. } | Error::Usage(_) | Error::Filter(_) => 2,
-            Error::NoDatabase(_) => 3,
+            error if error.is_missing_database() => 3,
             Error::Problem(problem) => problem.exit_code(),
             Error::Database(_) | Error::Serve(_) | Error::Unreachable(_) => 5,
             _ => 1,
+        }
+    }
+
+    /// Whether there is no database where one was named.
+    pub(crate) fn is_missing_database(&self) -> bool {
+        match self {
+            Error::NoDatabase(_) => true,
+            Error::Database(stonecrop::Error::Store(cause)) => {
+                cause.kind() == stonecrop::StoreErrorKind::Missing
+            }
+            _ => false,
         }
     }
 

@@ -17,6 +17,11 @@ pub(crate) fn spinner(what: &str) -> ProgressBar {
     bar(None, &template)
 }
 
+/// The same, of what a database stores.
+pub(crate) fn entries(what: &str) -> ProgressBar {
+    bar(None, &format!("{what}: {{human_pos}} entries, {{msg}}"))
+}
+
 /// Work on so many units, of which rows are made.
 pub(crate) fn rows_of(units: Option<u64>) -> ProgressBar {
     match units {

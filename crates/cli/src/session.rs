@@ -43,9 +43,14 @@ impl Session {
         &self.target
     }
 
+    /// The database, which has to be there, to look at it.
+    pub(crate) fn open_to_read(&self) -> Result<Client> {
+        Client::open(&self.target, Access::Read)
+    }
+
     /// The database, which has to be there.
     pub(crate) fn open(&self) -> Result<Client> {
-        Client::open(&self.target, Access::Existing)
+        Client::open(&self.target, Access::Write)
     }
 
     /// The database, which is made if it is a folder that is not there.

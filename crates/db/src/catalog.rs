@@ -131,6 +131,20 @@ impl Activity {
         indexes.entry(index).or_default().clone()
     }
 
+    /// Takes over what another process has done, as it was read just now.
+    fn follow(&self, found: &Activity) {
+        let changes = &found.changes;
+        if found.loose.load(Ordering::Acquire) {
+            self.loose.store(true, Ordering::Release);
+        }
+        let found = found.indexes.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.indexes.read().unwrap_or_else(PoisonError::into_inner);
+        for (index, status) in known.iter() {
+            status.set(found.get(index).and_then(|found| found.stored()));
+        }
+        self.changes.follow(changes);
+    }
+
     /// A write that is not before this wins, whatever is stored.
     pub(crate) fn newest(&self) -> Timestamp {
         Timestamp::from_micros(self.newest.load(Ordering::Acquire))
@@ -313,15 +327,23 @@ impl TableState {
 
     /// The shard of a row by its place.
     pub(crate) fn shard(&self, place: &[u8]) -> u8 {
+        self.shard_among(self.shards, place)
+    }
+
+    /// The shard that the row would be in if there were so many.
+    pub(crate) fn shard_among(&self, shards: u16, place: &[u8]) -> u8 {
+        let shards = u32::from(shards);
         match self.schema.placement {
-            Placement::Hash => self.shard_of_stripe(place.first().copied().unwrap_or(0)),
-            Placement::Range => self.own_shard(),
+            // Each shard holds a contiguous run of stripes.
+            Placement::Hash => {
+                (u32::from(place.first().copied().unwrap_or(0)) * shards / 256) as u8
+            }
+            Placement::Range => (self.id % shards) as u8,
         }
     }
 
-    /// Each shard holds a contiguous run of stripes.
     pub(crate) fn shard_of_stripe(&self, stripe: u8) -> u8 {
-        (u32::from(stripe) * u32::from(self.shards) / 256) as u8
+        self.shard(&[stripe])
     }
 
     /// All shards that the table may have rows in.
@@ -424,51 +446,25 @@ struct StoredTable {
 impl Catalog {
     /// Reads all tables.
     pub(crate) fn load(&self, store: &dyn Read, shards: u16) -> Result<()> {
-        let read_all = |kind| {
-            let entries = store.scan(CATALOG_SHARD, catalog_range(kind), Direction::Forward)?;
-            entries
-                .map(|entry| {
-                    let (key, value) = entry?;
-                    Ok((catalog_id(&key).ok_or_else(|| corrupt("a key without an id"))?, value))
-                })
-                .collect::<Result<Vec<_>>>()
-        };
-        let mut ceilings = HashMap::new();
-        for (id, value) in read_all(CatalogKind::Ceiling)? {
-            let micros = value.first_chunk().ok_or_else(|| corrupt("a ceiling without a time"))?;
-            ceilings.insert(id, Timestamp::from_micros(i64::from_be_bytes(*micros)));
-        }
-        let mut backfills = Vec::new();
-        let range = catalog_range(CatalogKind::Backfill);
-        for entry in store.scan(CATALOG_SHARD, range, Direction::Forward)? {
-            let (key, value) = entry?;
-            let ids = record::backfill_ids(&key);
-            let (table, index) = ids.ok_or_else(|| corrupt("a key without an index"))?;
-            backfills.push((table, index, value));
-        }
-        let changes: HashMap<_, _> = read_all(CatalogKind::Changes)?.into_iter().collect();
-        let mut tables = Tables { loaded: true, ..Tables::default() };
-        for (_, value) in read_all(CatalogKind::NextTable)? {
-            let id = value.first_chunk().ok_or_else(|| corrupt("no id for the next table"))?;
-            tables.next_id = u32::from_be_bytes(*id);
-        }
-        for (id, value) in read_all(CatalogKind::Table)? {
-            let stored: StoredTable = serde_json::from_slice(&value)
-                .map_err(|error| corrupt(&format!("the definition of table {id}: {error}")))?;
-            let ceiling = ceilings.get(&id).copied().unwrap_or(Timestamp::MIN);
-            let activity = Arc::new(Activity::new(stored.loose, ceiling));
-            for (_, index, value) in backfills.iter().filter(|(table, _, _)| *table == id) {
-                activity.index_status(*index).read(value)?;
-            }
-            let state = TableState::new(id, stored.version, stored.schema, shards, activity)?;
-            if let Some(numbers) = changes.get(&id) {
-                let recovered =
-                    state.activity.changes.recover(numbers, last_stored(store, &state)?);
-                recovered.ok_or_else(|| corrupt("numbers of changes that are cut short"))?;
-            }
-            tables.insert(Arc::new(state));
-        }
+        let tables = Tables::read(store, shards)?;
         *self.tables.write().unwrap_or_else(PoisonError::into_inner) = tables;
+        Ok(())
+    }
+
+    /// Reads the tables again, as another process has made, altered or dropped them.
+    pub(crate) fn follow(&self, store: &dyn Read, shards: u16) -> Result<()> {
+        let found = Tables::read(store, shards)?;
+        let known = self.names();
+        for name in known.iter().filter(|name| !found.by_name.contains_key(*name)) {
+            self.remove(name);
+        }
+        for state in found.by_name.values().filter_map(|slot| slot.get()) {
+            let old = self.by_id(state.id);
+            match old.filter(|old| old.version == state.version) {
+                Some(old) => old.activity.follow(&state.activity),
+                None => drop(self.insert(state)),
+            }
+        }
         Ok(())
     }
 
@@ -578,6 +574,54 @@ impl Catalog {
 }
 
 impl Tables {
+    fn read(store: &dyn Read, shards: u16) -> Result<Self> {
+        let read_all = |kind| {
+            let entries = store.scan(CATALOG_SHARD, catalog_range(kind), Direction::Forward)?;
+            entries
+                .map(|entry| {
+                    let (key, value) = entry?;
+                    Ok((catalog_id(&key).ok_or_else(|| corrupt("a key without an id"))?, value))
+                })
+                .collect::<Result<Vec<_>>>()
+        };
+        let mut ceilings = HashMap::new();
+        for (id, value) in read_all(CatalogKind::Ceiling)? {
+            let micros = value.first_chunk().ok_or_else(|| corrupt("a ceiling without a time"))?;
+            ceilings.insert(id, Timestamp::from_micros(i64::from_be_bytes(*micros)));
+        }
+        let mut backfills = Vec::new();
+        let range = catalog_range(CatalogKind::Backfill);
+        for entry in store.scan(CATALOG_SHARD, range, Direction::Forward)? {
+            let (key, value) = entry?;
+            let ids = record::backfill_ids(&key);
+            let (table, index) = ids.ok_or_else(|| corrupt("a key without an index"))?;
+            backfills.push((table, index, value));
+        }
+        let changes: HashMap<_, _> = read_all(CatalogKind::Changes)?.into_iter().collect();
+        let mut tables = Tables { loaded: true, ..Tables::default() };
+        for (_, value) in read_all(CatalogKind::NextTable)? {
+            let id = value.first_chunk().ok_or_else(|| corrupt("no id for the next table"))?;
+            tables.next_id = u32::from_be_bytes(*id);
+        }
+        for (id, value) in read_all(CatalogKind::Table)? {
+            let stored: StoredTable = serde_json::from_slice(&value)
+                .map_err(|error| corrupt(&format!("the definition of table {id}: {error}")))?;
+            let ceiling = ceilings.get(&id).copied().unwrap_or(Timestamp::MIN);
+            let activity = Arc::new(Activity::new(stored.loose, ceiling));
+            for (_, index, value) in backfills.iter().filter(|(table, _, _)| *table == id) {
+                activity.index_status(*index).read(value)?;
+            }
+            let state = TableState::new(id, stored.version, stored.schema, shards, activity)?;
+            if let Some(numbers) = changes.get(&id) {
+                let recovered =
+                    state.activity.changes.recover(numbers, last_stored(store, &state)?);
+                recovered.ok_or_else(|| corrupt("numbers of changes that are cut short"))?;
+            }
+            tables.insert(Arc::new(state));
+        }
+        Ok(tables)
+    }
+
     fn insert(&mut self, state: Arc<TableState>) -> Arc<Slot> {
         let name = &state.schema.name;
         self.ids.retain(|_, table| table != name);

@@ -26,6 +26,9 @@ use crate::writer::{
     Commit, Durability, Prepared, QueueLimit, Receipt, Submitted, Writer, WriterStats,
 };
 
+/// How often a follower looks for tables that were made, altered or dropped.
+const FOLLOW_EVERY: Duration = Duration::from_secs(1);
+
 /// How a database is opened.
 ///
 /// ```
@@ -163,6 +166,16 @@ impl Options {
         self
     }
 
+    /// On object storage, whether a database is made where there is none; it is without.
+    ///
+    /// ```
+    /// stonecrop::Options::default().create(false);
+    /// ```
+    pub fn create(mut self, create: bool) -> Self {
+        self.objects.create = create;
+        self
+    }
+
     /// Whether the database is only read, and followed as another process writes it; on object
     /// storage alone.
     ///
@@ -217,7 +230,7 @@ impl fmt::Debug for Options {
 /// ```
 #[derive(Clone)]
 pub struct Database {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
 }
 
 pub(crate) struct Inner {
@@ -270,25 +283,15 @@ impl Database {
     /// # Ok::<(), stonecrop::Error>(())
     /// ```
     pub fn open_with(location: impl AsRef<Path>, options: Options) -> Result<Self> {
-        let location = location.as_ref();
         let catalog = Arc::new(Catalog::default());
-        let store_options = store_options(&catalog, &options);
-        let text = location.to_string_lossy();
-        let store: Arc<dyn Store> = match text.split_once(':') {
-            Some((_, rest)) if rest.starts_with("//") => {
-                open_objects(&text, &store_options, options.read_only)?
-            }
-            _ if options.read_only => {
-                return Err(Error::Location {
-                    location: text.to_string(),
-                    problem: "only a database on object storage can be followed".to_owned(),
-                });
-            }
-            Some(("memory", "")) => Arc::new(MemoryStore::new(&store_options)),
-            _ => Arc::new(FjallStore::open(location, &store_options)?),
-        };
+        let store = open_store(location.as_ref(), &catalog, &options)?;
         catalog.load(&*store, store.shards())?;
+        let read_only = options.read_only;
         let database = Self::new(store, catalog, options);
+        if read_only {
+            database.inner.follow();
+            return Ok(database);
+        }
         for name in database.inner.catalog.incomplete() {
             if let Some(slot) = database.inner.catalog.slot(&name) {
                 database.inner.build_indexes(&slot);
@@ -657,6 +660,28 @@ impl Database {
     }
 }
 
+/// The store at a location.
+pub(crate) fn open_store(
+    location: &Path,
+    catalog: &Arc<Catalog>,
+    options: &Options,
+) -> Result<Arc<dyn Store>> {
+    let (text, store_options) = (location.to_string_lossy(), store_options(catalog, options));
+    Ok(match text.split_once(':') {
+        Some((_, rest)) if rest.starts_with("//") => {
+            open_objects(&text, &store_options, options.read_only)?
+        }
+        _ if options.read_only => {
+            return Err(Error::Location {
+                location: text.to_string(),
+                problem: "only a database on object storage can be followed".to_owned(),
+            });
+        }
+        Some(("memory", "")) => Arc::new(MemoryStore::new(&store_options)),
+        _ => Arc::new(FjallStore::open(location, &store_options)?),
+    })
+}
+
 #[cfg(feature = "slatedb")]
 fn open_objects(
     location: &str,
@@ -726,6 +751,21 @@ impl Inner {
         Ok(self.catalog.insert(state.clone()))
     }
 
+    /// Keeps up with the tables of a database that another process writes.
+    fn follow(&self) {
+        let (store, catalog, closing) =
+            (self.store.clone(), self.catalog.clone(), self.closing.clone());
+        let thread = std::thread::Builder::new().name("stonecrop follow".to_owned());
+        let followed = thread.spawn(move || {
+            while !closing.load(Ordering::Acquire) {
+                std::thread::park_timeout(FOLLOW_EVERY);
+                // What can't be read now is read the next time.
+                let _ = catalog.follow(&*store, store.shards());
+            }
+        });
+        self.builders.lock().unwrap_or_else(PoisonError::into_inner).extend(followed);
+    }
+
     /// Starts to build the indexes of a table that are not complete.
     pub(crate) fn build_indexes(&self, slot: &Arc<Slot>) {
         let Some(table) = slot.get() else { return };
@@ -767,7 +807,8 @@ impl Inner {
             for (key, value) in self.catalog.final_ceilings() {
                 batch.put(CATALOG_SHARD, key, value);
             }
-            // Without this the first minute of the next opening is slower, and nothing is lost.
+            // Without this the first minute of the next opening is slower, and nothing is lost. Who
+            // only reads is refused.
             let _ = self.store.write(batch, stonecrop_store::Durability::Buffered);
             Ok(self.store.close()?)
         })

@@ -46,6 +46,7 @@ mod catalog;
 mod changes;
 mod clock;
 mod condition;
+mod copy;
 mod cursor;
 mod database;
 mod entry;
@@ -75,6 +76,7 @@ pub use anatomy::{Anatomy, StoredFamily, StoredIndexEntry, StoredKey, StoredKeyP
 pub use changes::{Change, ChangePage, Changed};
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use condition::{Comparison, Condition};
+pub use copy::Copied;
 pub use database::{Database, Options};
 pub use error::{Error, Result};
 pub use index::check::{Disagreement, Report};

@@ -748,6 +748,75 @@ pub struct Stats {
     pub writes: u64,
     /// The bytes of the writes that wait.
     pub queued_bytes: usize,
+    /// What was asked of object storage, if the database is there.
+    #[serde(flatten)]
+    pub objects: Option<Objects>,
+    /// If another server writes the database: what was durable so long ago is seen here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lag_seconds: Option<f64>,
+}
+
+/// What was asked of object storage since the server started, and what that costs at the list
+/// prices of S3 (us-east-1, standard).
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Objects {
+    /// Objects and parts of objects that were written.
+    pub object_puts: u64,
+    /// Objects and ranges of objects that were read.
+    pub object_gets: u64,
+    /// Listings that were begun.
+    pub object_lists: u64,
+    /// Objects that were deleted.
+    pub object_deletes: u64,
+    /// Requests that failed.
+    pub object_errors: u64,
+    /// What was written.
+    pub object_sent_bytes: u64,
+    /// What was read.
+    pub object_received_bytes: u64,
+    /// What the requests would cost in a month that goes on like this, in dollars.
+    pub request_dollars_a_month: f64,
+    /// What the storage costs a month, in dollars.
+    pub storage_dollars_a_month: f64,
+}
+
+/// Dollars for a request that writes or lists, one that reads, and a byte that is kept for a month.
+const DOLLARS_A_PUT: f64 = 0.005 / 1_000.0;
+const DOLLARS_A_GET: f64 = 0.0004 / 1_000.0;
+const DOLLARS_A_BYTE: f64 = 0.023 / 1e9;
+const MONTH_SECONDS: f64 = 30.0 * 86_400.0;
+
+impl Objects {
+    pub(crate) fn new(stats: &stonecrop::Stats, uptime: Duration) -> Option<Self> {
+        let asked = stats.requests;
+        // Whoever opens a database there has written and read something.
+        (asked.puts + asked.gets > 0).then(|| {
+            let spent = (asked.puts + asked.lists) as f64 * DOLLARS_A_PUT
+                + asked.gets as f64 * DOLLARS_A_GET;
+            Objects {
+                object_puts: asked.puts,
+                object_gets: asked.gets,
+                object_lists: asked.lists,
+                object_deletes: asked.deletes,
+                object_errors: asked.errors,
+                object_sent_bytes: asked.sent_bytes,
+                object_received_bytes: asked.received_bytes,
+                request_dollars_a_month: spent / uptime.as_secs_f64().max(1.0) * MONTH_SECONDS,
+                storage_dollars_a_month: stats.disk_bytes as f64 * DOLLARS_A_BYTE,
+            }
+        })
+    }
+}
+
+/// A copy of the database that was made and verified.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Backup {
+    /// Where it is.
+    pub location: String,
+    /// How many entries it has.
+    pub entries: u64,
+    /// Their bytes.
+    pub bytes: u64,
 }
 
 /// What the one who asks may do.

@@ -108,6 +108,15 @@ impl App {
         let _ = self.stop.subscribe().wait_for(|stops| *stops).await;
     }
 
+    /// Reads a row or two here and now: that takes less time than to have another thread do it. If
+    /// it may have to wait for another machine, the other tasks of this thread go on elsewhere.
+    pub(crate) fn read_here<T>(&self, read: impl FnOnce() -> T) -> T {
+        match self.database.reads_may_wait() {
+            true => tokio::task::block_in_place(read),
+            false => read(),
+        }
+    }
+
     /// Does something that reads or writes files, where that holds up nobody else, as soon as one
     /// of the few threads for it is free.
     pub(crate) async fn blocking<T: Send + 'static>(

@@ -29,6 +29,8 @@ pub struct Config {
     pub cors_origins: Vec<String>,
     /// How long items stay after the time in their time-to-live attribute, through DynamoDB's door.
     pub dynamodb_ttl_delay: Duration,
+    /// Where copies of the database are made when a client asks for one; without it none is.
+    pub backups: Option<String>,
     /// How much is too much.
     pub limits: Limits,
 }

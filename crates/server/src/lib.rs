@@ -134,16 +134,19 @@ async fn no_method() -> Problem {
 
 async fn ready(State(app): State<App>) -> Result<&'static str> {
     let stats = app.in_time(|database| Ok(database.stats()?)).await;
-    match stats {
-        Ok(_) => Ok("ready\n"),
-        Err(problem) => Err(Problem::new(CLOSED, problem.detail)),
+    match (stats, app.database.failure()) {
+        (_, Some(failure)) => Err(failure.into()),
+        (Ok(_), None) => Ok("ready\n"),
+        (Err(problem), None) => Err(Problem::new(CLOSED, problem.detail)),
     }
 }
 
 async fn metrics(State(app): State<App>) -> Result<impl IntoResponse> {
     let of_app = app.clone();
-    let text = app
-        .in_time(move |database| Ok(of_app.metrics.text(database, &of_app.known_freshness())?));
+    let text = app.in_time(move |database| {
+        let (freshness, uptime) = (of_app.known_freshness(), of_app.started.elapsed());
+        Ok(of_app.metrics.text(database, &freshness, uptime)?)
+    });
     const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     Ok((StatusCode::OK, [(CONTENT_TYPE, TEXT)], text.await?))
 }

@@ -13,7 +13,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 use stonecrop::{Database, Stats, WriterStats};
 
-use crate::api::TableFreshness;
+use crate::api::{Objects, TableFreshness};
 
 /// Counted for every request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -81,6 +81,7 @@ impl Metrics {
         &self,
         database: &Database,
         freshness: &[(String, TableFreshness)],
+        uptime: Duration,
     ) -> Result<String, stonecrop::Error> {
         let mut registry = Registry::with_prefix("stonecrop");
         registry.register("http_requests", "Requests answered", self.answers.clone());
@@ -88,7 +89,11 @@ impl Metrics {
         registry.register("http_in_flight", "Requests being worked on", self.in_flight.clone());
         registry.register("http_connections", "Connections", self.connections.clone());
         register_writer(&mut registry, database.writer_stats());
-        register_engine(&mut registry, database.stats()?);
+        let stats = database.stats()?;
+        register_engine(&mut registry, stats);
+        if let Some(objects) = Objects::new(&stats, uptime) {
+            register_objects(&mut registry, &objects);
+        }
         let rows: Family<State, Gauge> = Family::default();
         for (table, counted) in freshness {
             for family in &counted.families {
@@ -107,6 +112,30 @@ impl Metrics {
         let _ = encode(&mut text, &registry);
         Ok(text)
     }
+}
+
+fn register_objects(registry: &mut Registry, objects: &Objects) {
+    let requests: Family<[(&'static str, &'static str); 1], Counter> = Family::default();
+    let kinds = [
+        ("put", objects.object_puts),
+        ("get", objects.object_gets),
+        ("list", objects.object_lists),
+        ("delete", objects.object_deletes),
+    ];
+    for (kind, count) in kinds {
+        requests.get_or_create(&[("kind", kind)]).inc_by(count);
+    }
+    registry.register("object_requests", "Requests to object storage", requests);
+    registry.register("object_errors", "Those that failed", counter(objects.object_errors));
+    let sent = counter(objects.object_sent_bytes);
+    registry.register("object_sent_bytes", "Bytes written to object storage", sent);
+    let received = counter(objects.object_received_bytes);
+    registry.register("object_received_bytes", "Bytes read from object storage", received);
+    let dollars: Family<[(&'static str, &'static str); 1], Gauge<f64, AtomicU64>> =
+        Family::default();
+    dollars.get_or_create(&[("of", "requests")]).set(objects.request_dollars_a_month);
+    dollars.get_or_create(&[("of", "storage")]).set(objects.storage_dollars_a_month);
+    registry.register("object_dollars_a_month", "Cost at list prices", dollars);
 }
 
 fn counter(count: u64) -> Counter<u64, AtomicU64> {

@@ -99,6 +99,16 @@ kinds! {
     SLOW REQUEST_TIMEOUT "slow-client" "The body did not arrive in time" "";
     BUSY SERVICE_UNAVAILABLE "busy" "Too much at a time" "try again after the time in retry-after";
     CLOSED SERVICE_UNAVAILABLE "closed" "The database is closed" "";
+    TAKEN_OVER SERVICE_UNAVAILABLE "taken-over" "Another server has the database now"
+        "ask that server";
+    STORAGE SERVICE_UNAVAILABLE "storage-unavailable" "The object store does not answer"
+        "try again; the server goes on by itself when it is back";
+    READ_ONLY FORBIDDEN "read-only" "This server only reads"
+        "write to the server that has the database";
+    NO_BACKUPS FORBIDDEN "no-backups" "This server makes no backups"
+        "start it with --backups LOCATION, or stop it and copy its folder with stonecrop backup";
+    SPANS_SHARDS BAD_REQUEST "spans-shards" "The rows of a transaction are stored apart"
+        "give them the same partition key, or write them one by one";
     FULL INSUFFICIENT_STORAGE "full" "The disk is full" "make room; writes go on by themselves";
     CORRUPT INTERNAL_SERVER_ERROR "corrupt" "Stored data is damaged"
         "POST /v1/check finds what disagrees; restore the files from a copy";
@@ -148,7 +158,7 @@ impl Problem {
         let json = HeaderValue::from_static("application/problem+json");
         headers.insert(header::CONTENT_TYPE, json);
         match self.kind.code {
-            "busy" | "closed" => {
+            "busy" | "closed" | "taken-over" | "storage-unavailable" => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }
             "unauthenticated" => {
@@ -178,9 +188,9 @@ impl From<Error> for Problem {
 
 fn path_of(error: &Error) -> Option<String> {
     match error {
-        Error::ConditionFailed { write } | Error::NotUnique { write, .. } => {
-            Some(format!("/writes/{write}"))
-        }
+        Error::ConditionFailed { write }
+        | Error::NotUnique { write, .. }
+        | Error::SpansShards { write } => Some(format!("/writes/{write}")),
         Error::Write { write, cause } => {
             Some(format!("/writes/{write}{}", path_of(cause).unwrap_or_default()))
         }
@@ -212,6 +222,7 @@ fn kind_of(error: &Error) -> Kind {
         Error::ChangesLost { .. } => CHANGES_LOST,
         Error::Interrupted { .. } => INTERRUPTED,
         Error::Cursor { .. } => BAD_CURSOR,
+        Error::SpansShards { .. } => SPANS_SHARDS,
         Error::Busy => BUSY,
         Error::Altered => ALTERED,
         Error::Closed => CLOSED,
@@ -227,6 +238,9 @@ fn store_kind(kind: StoreErrorKind) -> Kind {
         StoreErrorKind::Full => FULL,
         StoreErrorKind::Corrupt => CORRUPT,
         StoreErrorKind::Closed => CLOSED,
+        StoreErrorKind::Fenced => TAKEN_OVER,
+        StoreErrorKind::Unavailable => STORAGE,
+        StoreErrorKind::ReadOnly => READ_ONLY,
         _ => INTERNAL,
     }
 }

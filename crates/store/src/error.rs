@@ -50,6 +50,8 @@ pub enum ErrorKind {
     Poisoned,
     /// Reading or writing files failed.
     Io,
+    /// There is no store, and none was to be made: name the place of one.
+    Missing,
     /// Another process has taken the store over: this one must not go on.
     Fenced,
     /// The object store did not answer in time: try again.

@@ -81,6 +81,8 @@ impl fmt::Debug for Options {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ObjectOptions {
+    /// Whether a store is made where there is none.
+    pub create: bool,
     /// How often the log is uploaded, if there is something new: a synced write takes as long, and
     /// each upload of each shard is a request that costs.
     pub flush_interval: Duration,
@@ -97,6 +99,7 @@ pub struct ObjectOptions {
 impl Default for ObjectOptions {
     fn default() -> Self {
         ObjectOptions {
+            create: true,
             flush_interval: Duration::from_millis(100),
             patience: Duration::from_secs(30),
             poll_interval: Duration::from_secs(5),

@@ -16,6 +16,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use stonecrop::Options;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 
@@ -25,12 +26,16 @@ use transport::{Body, Transport};
 pub(crate) use lines::BodyLines;
 pub(crate) use problem::Problem;
 pub(crate) use table::{declared, key_text};
-pub(crate) use target::{Location, Target};
+pub(crate) use target::{Location, Target, location, must_exist};
 
-/// Whether a database has to be there.
+/// What is to be done with a database, and so whether it has to be there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
-    Existing,
+    /// It is there, and only looked at: on object storage, whoever has it open goes on.
+    Read,
+    /// It is there.
+    Write,
+    /// It may be there.
     Create,
 }
 
@@ -62,12 +67,23 @@ impl Client {
         let (transport, token) = match target.location()? {
             Location::Url(base) => (Transport::network(base)?, target.token()?),
             Location::Folder(folder) => {
-                if access == Access::Existing {
+                if access != Access::Create {
                     target::must_exist(&folder)?;
                 }
-                (Transport::within(&folder, &runtime)?, None)
+                (Transport::within(&folder, Options::default(), &runtime)?, None)
             }
-            Location::Memory => (Transport::within("memory:".as_ref(), &runtime)?, None),
+            Location::Objects(location) => {
+                // One command pays for few requests, and somebody waits for it.
+                let options = Options::default()
+                    .flush_interval(Duration::from_millis(10))
+                    .poll_interval(Duration::from_millis(100))
+                    .read_only(access == Access::Read)
+                    .create(access == Access::Create);
+                (Transport::within(location.as_ref(), options, &runtime)?, None)
+            }
+            Location::Memory => {
+                (Transport::within("memory:".as_ref(), Options::default(), &runtime)?, None)
+            }
         };
         Ok(Client { runtime, asker: Asker { transport, token } })
     }

@@ -13,7 +13,8 @@ const DEFAULT: &str = "./data";
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "The database")]
 pub(crate) struct Target {
-    /// A folder, "memory:", or the URL of a server [default: ./data]
+    /// A folder, "memory:", the URL of a server, or a place on object storage (s3://bucket/path,
+    /// gs://, az://, file:///path?engine=slatedb) [default: ./data]
     #[arg(short, long, global = true, value_name = "LOCATION", env = "STONECROP_DATABASE")]
     #[arg(hide_env_values = true, display_order = 90)]
     database: Option<String>,
@@ -33,6 +34,8 @@ pub(crate) struct Target {
 pub(crate) enum Location {
     Url(String),
     Folder(PathBuf),
+    /// On object storage.
+    Objects(String),
     Memory,
 }
 
@@ -42,18 +45,7 @@ impl Target {
     }
 
     pub(crate) fn location(&self) -> Result<Location> {
-        let text = self.text();
-        if text.starts_with("http://") || text.starts_with("https://") {
-            return Ok(Location::Url(text.trim_end_matches('/').to_owned()));
-        }
-        if text == "memory:" {
-            return Ok(Location::Memory);
-        }
-        if let Some((scheme, _)) = text.split_once("://") {
-            let problem = format!("{scheme}:// is no place for a database: name a folder or a URL");
-            return Err(Error::Usage(format!("{problem} that begins with http:// or https://")));
-        }
-        Ok(Location::Folder(PathBuf::from(text)))
+        location(self.text())
     }
 
     pub(crate) fn token(&self) -> Result<Option<String>> {
@@ -66,8 +58,29 @@ impl Target {
     }
 }
 
+/// The place that a text names.
+pub(crate) fn location(text: &str) -> Result<Location> {
+    if text.starts_with("http://") || text.starts_with("https://") {
+        return Ok(Location::Url(text.trim_end_matches('/').to_owned()));
+    }
+    if text == "memory:" {
+        return Ok(Location::Memory);
+    }
+    if let Some((scheme, _)) = text.split_once("://") {
+        if matches!(scheme, "s3" | "gs" | "az" | "file") {
+            return Ok(Location::Objects(text.to_owned()));
+        }
+        let problem = format!("{scheme}:// is no place for a database: name a folder, a URL");
+        return Err(Error::Usage(format!(
+            "{problem} that begins with http:// or https://, or one with s3://, gs://, az:// or \
+                 file:// for object storage"
+        )));
+    }
+    Ok(Location::Folder(PathBuf::from(text)))
+}
+
 /// That a folder holds a database.
-pub(super) fn must_exist(folder: &Path) -> Result<()> {
+pub(crate) fn must_exist(folder: &Path) -> Result<()> {
     if folder.join("STONECROP").is_file() {
         return Ok(());
     }
@@ -85,17 +98,14 @@ pub(super) fn must_exist(folder: &Path) -> Result<()> {
 mod tests {
     use super::*;
 
-    fn location(text: &str) -> Result<Location> {
-        Target { database: Some(text.to_owned()), ..Target::default() }.location()
-    }
-
     #[test]
-    fn a_location_is_a_url_a_folder_or_memory() {
+    fn a_location_is_a_url_a_folder_object_storage_or_memory() {
         let url = |text: &str| Location::Url(text.to_owned());
         assert_eq!(location("http://localhost:8321/").unwrap(), url("http://localhost:8321"));
         assert_eq!(location("https://db.example/x").unwrap(), url("https://db.example/x"));
         assert_eq!(location("memory:").unwrap(), Location::Memory);
         assert_eq!(location("a/b").unwrap(), Location::Folder("a/b".into()));
-        assert!(location("s3://bucket").unwrap_err().to_string().contains("s3://"));
+        assert_eq!(location("s3://b/p").unwrap(), Location::Objects("s3://b/p".to_owned()));
+        assert!(location("ftp://host").unwrap_err().to_string().contains("ftp://"));
     }
 }

@@ -13,7 +13,7 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client as HttpClient;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
-use stonecrop::Database;
+use stonecrop::{Database, Options};
 use stonecrop_server::{Config, Limits, Server};
 use tokio::runtime::Runtime;
 use tower::ServiceExt as _;
@@ -58,9 +58,9 @@ impl Transport {
         Ok(Transport::Network { base, client: Box::new(client) })
     }
 
-    /// A server of our own for a folder, or for `memory:`.
-    pub(super) fn within(location: &Path, runtime: &Runtime) -> Result<Self> {
-        let database = Database::open(location).map_err(Error::Database)?;
+    /// A server of our own for a database that is no server's.
+    pub(super) fn within(location: &Path, options: Options, runtime: &Runtime) -> Result<Self> {
+        let database = Database::open_with(location, options).map_err(Error::Database)?;
         let config = Config {
             location: location.display().to_string(),
             // Nobody else can ask.

@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
                 .to_owned(),
         ));
     }
-    let client = session.open()?;
+    let client = session.open_to_read()?;
     let mut after = arguments.after.clone();
     loop {
         let page = page(arguments, after.as_deref(), &client)?;

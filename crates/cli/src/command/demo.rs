@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use stonecrop::{Database, Durability, Options};
+use stonecrop_server::Config;
 
 use super::{heading, serve};
 use crate::demo;
@@ -52,7 +53,8 @@ pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
     }
     let stop = Arc::new(AtomicBool::new(false));
     let refresher = (!arguments.still).then(|| demo::refresh(database.clone(), stop.clone()));
-    let ended = serve::listen(database, &arguments.location, &arguments.listening, session);
+    let config = Config { location: arguments.location.clone(), ..Config::default() };
+    let ended = serve::listen(database, config, &arguments.listening, session);
     stop.store(true, Ordering::Release);
     if let Some(refresher) = refresher {
         let _ = refresher.join();

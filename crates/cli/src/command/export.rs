@@ -68,7 +68,7 @@ const HELP: &str = concat!(
 pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
     let by_name = arguments.output.as_deref().and_then(Format::of);
     let format = arguments.format.or(by_name).unwrap_or(Format::Jsonl);
-    let client = session.open()?;
+    let client = session.open_to_read()?;
     let table: Table = client.get(&table_path(&arguments.table, ""))?;
     let output = Output::new(arguments.output.as_deref(), format)?;
     let bar = progress::spinner("exporting");

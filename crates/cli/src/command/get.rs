@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
     }
     let question = if query.is_empty() { "" } else { "?" };
     let path = format!("/rows/{}{question}{}", escape(&arguments.key), query.join("&"));
-    let client = session.open()?;
+    let client = session.open_to_read()?;
     let row: ResponseRow = client.get(&table_path(&arguments.table, &path))?;
     if arguments.json {
         client.close()?;

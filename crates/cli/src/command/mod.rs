@@ -1,11 +1,13 @@
 //! The commands, one file each.
 
 mod access_key;
+mod backup;
 mod bench;
 mod changes;
 mod check;
 mod compact;
 mod completions;
+mod copy;
 mod delete;
 mod demo;
 mod export;
@@ -16,6 +18,7 @@ mod key;
 mod man;
 mod put;
 mod query;
+mod restore;
 mod serve;
 mod stats;
 mod table;
@@ -74,6 +77,9 @@ pub(crate) enum Command {
     Index(index::Command),
     Check(check::Arguments),
     Compact(compact::Arguments),
+    Copy(copy::Arguments),
+    Backup(backup::Arguments),
+    Restore(restore::Arguments),
     Stats(stats::Arguments),
     Token(token::Arguments),
     AccessKey(access_key::Arguments),
@@ -98,6 +104,9 @@ pub(crate) fn run(command: &Command, session: &mut Session) -> Result<()> {
         Command::Index(command) => index::run(command, session),
         Command::Check(arguments) => check::run(arguments, session),
         Command::Compact(arguments) => compact::run(arguments, session),
+        Command::Copy(arguments) => copy::run(arguments, session),
+        Command::Backup(arguments) => backup::run(arguments, session),
+        Command::Restore(arguments) => restore::run(arguments, session),
         Command::Stats(arguments) => stats::run(arguments, session),
         Command::Bench(arguments) => bench::run(arguments, session),
         Command::Token(arguments) => token::run(arguments, session),

@@ -113,7 +113,7 @@ pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
         Some(path) => from_file(path, arguments)?,
         None => from_arguments(arguments)?,
     };
-    let client = session.open()?;
+    let client = session.open_to_read()?;
     if arguments.explain {
         explain(&request, arguments, &client, session)?;
     } else if request.count {

@@ -15,6 +15,9 @@ use super::heading;
 use crate::error::{Error, Result};
 use crate::session::Session;
 
+/// How often it is looked whether the database can still be used.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
 const HELP: &str = concat!(
     heading!("Examples:"),
     "
@@ -23,20 +26,28 @@ const HELP: &str = concat!(
   stonecrop serve ./data --listen 0.0.0.0:8321 --token-file tokens
   stonecrop serve ./data --listen 0.0.0.0:8321 --access-key-file access-keys
   stonecrop serve memory: --log json
+  stonecrop serve s3://bucket/path
+  stonecrop serve 's3://bucket/path?endpoint=http://127.0.0.1:8333' --flush-interval 10ms
+  stonecrop serve --read-only s3://bucket/path --listen 127.0.0.1:8322
 
 A token file has a token a line: its scope (read, write or admin), its SHA-256 in hex, and whose it
 is. \"stonecrop token write importer --file tokens\" makes a token and adds its line.
 
 An access key file is for AWS's clients, and has a key a line: its scope, its id, its secret, and
 whose it is. \"stonecrop access-key write importer --file access-keys\" makes one. Nobody else may
-read the file."
+read the file.
+
+On object storage (s3://, gs://, az://, file:///path?engine=slatedb) the credentials are those of the
+usual environment and profiles; ?endpoint=, ?region= and ?path_style= say the rest. A server that is
+started where another one has the database takes it over, and the other stops."
 );
 
 /// Answers HTTP: the JSON API, the grid, metrics
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
-    /// The folder of the database, which is made if need be; or "memory:"
+    /// The folder of the database, which is made if need be; "memory:"; or a place on object
+    /// storage: s3://bucket/path, gs://bucket/path, az://container/path, file:///path?engine=slatedb
     #[arg(default_value = "./data")]
     location: String,
     #[command(flatten)]
@@ -47,6 +58,32 @@ pub(crate) struct Arguments {
     /// How much memory may hold what was read from the files
     #[arg(long, value_name = "MIB", default_value_t = 256)]
     cache: u64,
+    /// Where "stonecrop backup" makes its copies: a folder, or a place on object storage
+    #[arg(long, value_name = "LOCATION")]
+    backups: Option<String>,
+    #[command(flatten)]
+    objects: Objects,
+}
+
+/// What concerns object storage.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Object storage")]
+struct Objects {
+    /// Only read, and follow what another server writes
+    #[arg(long)]
+    read_only: bool,
+    /// The parts of a database that is made here, 1 to 256: 16 without, and 1 in a folder
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=256))]
+    shards: Option<u16>,
+    /// How often the log is uploaded: a synced write takes about as long
+    #[arg(long, value_name = "TIME", default_value = "100ms")]
+    flush_interval: Lasting,
+    /// A folder that keeps what was read
+    #[arg(long, value_name = "FOLDER")]
+    cache_folder: Option<PathBuf>,
+    /// How large it may become
+    #[arg(long, value_name = "MIB", default_value_t = 16 << 10)]
+    cache_folder_size: u64,
 }
 
 /// Where to listen, and to whom.
@@ -111,15 +148,31 @@ pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
         Level::Interval => Durability::Interval,
         Level::None => Durability::None,
     };
-    let options = Options::default().durability(durability).cache_bytes(arguments.cache << 20);
+    let objects = &arguments.objects;
+    let mut options = Options::default()
+        .durability(durability)
+        .cache_bytes(arguments.cache << 20)
+        .flush_interval(objects.flush_interval.0)
+        .read_only(objects.read_only);
+    if let Some(shards) = objects.shards {
+        options = options.shards(shards);
+    }
+    if let Some(folder) = &objects.cache_folder {
+        options = options.cache_folder(folder, objects.cache_folder_size << 20);
+    }
     let database = Database::open_with(&arguments.location, options).map_err(Error::Database)?;
-    listen(database, &arguments.location, &arguments.listening, session)
+    let config = Config {
+        location: arguments.location.clone(),
+        backups: arguments.backups.clone(),
+        ..Config::default()
+    };
+    listen(database, config, &arguments.listening, session)
 }
 
 /// Serves a database until it is told to stop.
 pub(super) fn listen(
     database: Database,
-    location: &str,
+    config: Config,
     listening: &Listening,
     session: &mut Session,
 ) -> Result<()> {
@@ -132,14 +185,14 @@ pub(super) fn listen(
         _ => None,
     };
     let tls = tls.transpose().map_err(|error| Error::Serve(error.to_string()))?;
+    let location = config.location.clone();
     let mut config = Config {
-        location: location.to_owned(),
         tokens: tokens.map_err(Error::Serve)?,
         access_keys: access_keys.map_err(Error::Serve)?,
         any_host: listening.insecure_no_auth,
         cors_origins: listening.cors_origin.clone(),
         dynamodb_ttl_delay: listening.dynamodb_ttl_delay.0,
-        ..Config::default()
+        ..config
     };
     config.limits.request_time = Duration::from_secs(listening.timeout.max(1));
     config.limits.requests = listening.requests.max(1);
@@ -173,11 +226,27 @@ pub(super) fn listen(
         writeln!(session.out(), "Stonecrop serves {location} at {scheme}://{address}")
             .and_then(|()| session.out().flush())
             .map_err(Error::Output)?;
+        let stop = async {
+            tokio::select! {
+                () = stop => {}
+                () = failed(&database) => {}
+            }
+        };
         let ended = server.serve(listener, tls, stop).await;
         ended.map_err(|error| Error::Serve(error.to_string()))
     })?;
+    if let Some(failure) = database.failure() {
+        return Err(Error::Database(failure));
+    }
     session.note("stopped; what was accepted is finished");
     database.close().map_err(Error::Database)
+}
+
+/// Waits until nothing more can be done with a database.
+async fn failed(database: &Database) {
+    while database.failure().is_none() {
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
 }
 
 /// A site as browsers name it.
@@ -224,7 +293,8 @@ fn allow_many_files() {
 }
 
 fn start_log(log: Log) {
-    let level = if log == Log::Quiet { "warn" } else { "info" };
+    // What SlateDB has to say of its own tasks concerns nobody who did not ask; errors come back to us.
+    let level = if log == Log::Quiet { "warn,slatedb=off" } else { "info,slatedb=warn" };
     let filter = EnvFilter::try_from_env("STONECROP_LOG").unwrap_or_else(|_| EnvFilter::new(level));
     let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     // A second one in the same process would only be a test's.

@@ -1,4 +1,4 @@
-//! A folder and a server: the same commands, the same output.
+//! A folder, a server and object storage: the same commands, the same output.
 
 use crate::world::World;
 
@@ -38,10 +38,12 @@ fn script(world: &World) -> Vec<(i32, String, String)> {
 }
 
 #[test]
-fn a_folder_and_a_server_answer_the_same() {
+fn a_folder_a_server_and_object_storage_answer_the_same() {
     let (folder, server) = (script(&World::folder()), script(&World::server()));
-    for (folder, server) in folder.iter().zip(&server) {
+    let objects = script(&World::objects());
+    for ((folder, server), objects) in folder.iter().zip(&server).zip(&objects) {
         assert_eq!(folder, server);
+        assert_eq!(folder, objects);
     }
     let codes: Vec<i32> = folder.iter().map(|(code, ..)| *code).collect();
     let expected = [0, 1, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 3, 2, 0, 0, 0, 0];

@@ -16,6 +16,7 @@ mod demo;
 mod explain;
 mod import;
 mod kill;
+mod objects;
 mod pages;
 mod pipes;
 mod readme;

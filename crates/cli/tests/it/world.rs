@@ -27,6 +27,18 @@ impl World {
         World { folder, database, _server: None }
     }
 
+    /// With a place on object storage where there is no database yet.
+    pub(crate) fn objects() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let database = format!("file://{}/objects?engine=slatedb", folder.path().display());
+        World { folder, database, _server: None }
+    }
+
+    /// Where its database is.
+    pub(crate) fn location(&self) -> &str {
+        &self.database
+    }
+
     /// With a server on an empty database.
     pub(crate) fn server() -> Self {
         Self::server_for(None)

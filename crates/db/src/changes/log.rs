@@ -59,6 +59,18 @@ impl ChangeLog {
         Some(())
     }
 
+    /// Goes on to where another process has come, as it was read just now.
+    pub(crate) fn follow(&self, found: &ChangeLog) {
+        let (given, last, start) = {
+            let found = found.lock();
+            (found.given, found.last, found.start)
+        };
+        let mut numbers = self.lock();
+        (numbers.given, numbers.last, numbers.start) = (given, last, start);
+        drop(numbers);
+        self.publish();
+    }
+
     /// A number for a change, and that of the one before.
     pub(crate) fn give(&self) -> (u64, u64) {
         let mut numbers = self.lock();

@@ -106,6 +106,11 @@ impl IndexStatus {
         self.changed.notify_all();
     }
 
+    /// What is stored of the building.
+    pub(crate) fn stored(&self) -> Option<Backfill> {
+        self.lock().backfill.clone()
+    }
+
     /// What there is still to do; none where nothing is, or nothing can be done.
     pub(crate) fn backfill(&self) -> Option<Backfill> {
         self.lock().backfill.clone().filter(Backfill::is_building)

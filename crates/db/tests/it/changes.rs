@@ -317,7 +317,7 @@ proptest! {
 
 #[test]
 fn the_changes_of_many_threads_are_in_the_order_of_their_commits() {
-    for engine in ENGINES {
+    for &engine in ENGINES {
         let fixture = Fixture::with_shards(engine, 3);
         let table = create(&fixture);
         thread::scope(|scope| {

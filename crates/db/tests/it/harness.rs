@@ -1,4 +1,4 @@
-//! A database of either engine with a clock of its own, and the states that its data can be in.
+//! A database of any engine with a clock of its own, and the states that its data can be in.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,9 +12,28 @@ use tempfile::TempDir;
 pub(crate) enum Engine {
     Memory,
     Fjall,
+    #[cfg(feature = "slatedb")]
+    Slate,
 }
 
-pub(crate) const ENGINES: [Engine; 2] = [Engine::Memory, Engine::Fjall];
+pub(crate) const ENGINES: &[Engine] = &[
+    Engine::Memory,
+    Engine::Fjall,
+    #[cfg(feature = "slatedb")]
+    Engine::Slate,
+];
+
+impl Engine {
+    /// Where a database of it is, in a folder.
+    pub(crate) fn location(self, folder: &TempDir) -> String {
+        match self {
+            Engine::Memory => "memory:".to_owned(),
+            Engine::Fjall => folder.path().display().to_string(),
+            #[cfg(feature = "slatedb")]
+            Engine::Slate => format!("file://{}?engine=slatedb", folder.path().display()),
+        }
+    }
+}
 
 /// Where data can be when it is read.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -107,17 +126,15 @@ fn open(engine: Engine, folder: &TempDir, shards: u16, clock: &Arc<ManualClock>)
         .clock(clock.clone())
         .durability(Durability::None)
         .cache_bytes(4 << 20)
+        .flush_interval(Duration::from_millis(1))
+        .poll_interval(Duration::from_millis(5))
         .shards(shards);
-    match engine {
-        Engine::Memory => Database::open_with("memory:", options),
-        Engine::Fjall => Database::open_with(folder.path(), options),
-    }
-    .unwrap()
+    Database::open_with(engine.location(folder), options).unwrap()
 }
 
 /// Fills a new database, brings it into each state in turn, and checks it there; on every engine.
 pub(crate) fn in_every_state(fill: impl Fn(&Fixture), check: impl Fn(&Fixture)) {
-    for engine in ENGINES {
+    for &engine in ENGINES {
         for state in STATES {
             let mut fixture = Fixture::new(engine);
             fill(&fixture);
@@ -129,7 +146,7 @@ pub(crate) fn in_every_state(fill: impl Fn(&Fixture), check: impl Fn(&Fixture)) 
 
 /// Does the same on every engine.
 pub(crate) fn on_every_engine(check: impl Fn(&mut Fixture)) {
-    for engine in ENGINES {
+    for &engine in ENGINES {
         check(&mut Fixture::new(engine));
     }
 }

@@ -170,7 +170,7 @@ fn history(table: &Table, rows: u64, turns: usize) -> Vec<(u64, Event)> {
 
 #[test]
 fn operations_on_a_row_by_many_threads_are_linearizable() {
-    for engine in ENGINES {
+    for &engine in ENGINES {
         for round in 0..20 {
             let fixture = Fixture::new(engine);
             // A column of a family is read by another path than one that is declared in none.
@@ -260,7 +260,7 @@ fn transfer(fixture: &Fixture, table: &Table, thread: u64) {
 
 #[test]
 fn scans_between_transfers_always_see_the_same_sum() {
-    for engine in ENGINES {
+    for &engine in ENGINES {
         let fixture = Fixture::with_shards(engine, 4);
         let schema = TableSchema::new("table", "id u64", "").unwrap();
         let table = fixture.db.create_table(schema).unwrap();

@@ -17,6 +17,8 @@ mod indexes;
 mod limits;
 mod linearizable;
 mod model;
+#[cfg(feature = "slatedb")]
+mod objects;
 mod queries;
 mod retention;
 mod scans;

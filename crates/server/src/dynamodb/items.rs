@@ -196,8 +196,7 @@ pub(super) async fn get(app: &App, mut input: Input) -> Result<Answer> {
     let row_key = known.key_of(&key)?;
     known.check_scalars(projection.iter().flat_map(Projection::paths))?;
     let now = app.database.now();
-    // One row is read here and now: that takes less time than to have another thread do it.
-    let row = known.table.get(row_key)?.filter(|row| !known.is_over(row, now));
+    let row = app.read_here(|| known.table.get(row_key))?.filter(|row| !known.is_over(row, now));
     let wish = input.text("ReturnConsumedCapacity");
     let consumed_capacity = wish.and_then(|_| {
         let size = row.as_ref().map_or(0, |row| known.size(row, |_| true));

@@ -272,7 +272,7 @@ impl Search {
             now: app.database.now(),
         };
         if reading.is_of_partition() {
-            let (found, rest) = reading.begin()?;
+            let (found, rest) = app.read_here(|| reading.begin())?;
             let Some(rows) = rest else { return Ok(self.told(&known, None, &found)) };
             let finish = move |_: &_| {
                 let found = reading.finish(found, rows)?;

@@ -82,6 +82,7 @@ pub(crate) fn routes() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(keys::encode))
         .routes(routes!(care::check))
         .routes(routes!(care::compact))
+        .routes(routes!(care::backup))
         .routes(routes!(care::stats))
         .routes(routes!(care::whoami))
         .split_for_parts()

@@ -48,18 +48,14 @@ pub(super) async fn get(
     let key_schema = table.key_schema()?;
     let row_key = key::read_address(&key_schema, &key)?;
     let names = reading.columns.as_deref().map(split_names);
-    // One row is read here and now: that takes less time than to have another thread do it.
-    let row = match (reading.as_of, &names) {
-        (Some(time), _) => {
-            let time: Timestamp = time.parse().map_err(|error: stonecrop::Error| {
-                Problem::new(BAD_PARAMETER, error.to_string()).at("as_of")
-            })?;
-            table.get_as_of(&row_key, time)?
-        }
-        (None, Some(names)) => table.get_columns(&row_key, names.iter().copied())?,
-        (None, None) => table.get(&row_key)?,
-    };
-    let row = row.ok_or_else(|| no_row(&table, &key))?;
+    let time = reading.as_of.as_deref().map(str::parse::<Timestamp>).transpose();
+    let time = time.map_err(|error| Problem::new(BAD_PARAMETER, error.to_string()).at("as_of"))?;
+    let row = app.read_here(|| match (time, &names) {
+        (Some(time), _) => table.get_as_of(&row_key, time),
+        (None, Some(names)) => table.get_columns(&row_key, names.iter().copied()),
+        (None, None) => table.get(&row_key),
+    });
+    let row = row?.ok_or_else(|| no_row(&table, &key))?;
     json(&tell(&schema, &key_schema, row, names.as_deref())?)
 }
 

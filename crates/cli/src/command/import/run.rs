@@ -71,7 +71,7 @@ pub(super) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
 /// The database, unless it is a folder that is still to be made.
 fn open(arguments: &Arguments, session: &Session) -> Result<Option<Client>> {
     let target = session.target();
-    match (Client::open(target, Access::Existing), target.location()?) {
+    match (Client::open(target, Access::Write), target.location()?) {
         (Ok(client), _) => Ok(Some(client)),
         (Err(Error::NoDatabase(_)), Location::Folder(folder)) => {
             // It must be one that we can make, before anybody is asked.
@@ -84,6 +84,7 @@ fn open(arguments: &Arguments, session: &Session) -> Result<Option<Client>> {
                 false => Client::open(target, Access::Create).map(Some),
             }
         }
+        (Err(error), Location::Objects(_)) if error.is_missing_database() => Ok(None),
         (Err(error), _) => Err(error),
     }
 }

@@ -27,7 +27,7 @@ const HELP: &str = concat!(
 );
 
 pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
-    let client = session.open()?;
+    let client = session.open_to_read()?;
     let tables: Tables = client.get("/v1/tables")?;
     client.close()?;
     if arguments.json {

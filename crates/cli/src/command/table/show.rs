@@ -34,7 +34,7 @@ const HELP: &str = concat!(
 );
 
 pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
-    let client = session.open()?;
+    let client = session.open_to_read()?;
     let table: Table = client.get(&table_path(&arguments.table, ""))?;
     client.close()?;
     if arguments.json {

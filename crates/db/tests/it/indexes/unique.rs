@@ -13,7 +13,7 @@ fn assert_taken(fixture: &Fixture, writes: impl IntoIterator<Item = Write<'stati
 
 /// On every engine, over several shards as well as one.
 fn with_unique(columns: &str, check: impl Fn(&mut Fixture)) {
-    for engine in crate::harness::ENGINES {
+    for &engine in crate::harness::ENGINES {
         for shards in [1, 3] {
             let mut fixture = Fixture::with_shards(engine, shards);
             fixture.db.create_table(schema().index(index(columns).unique())).unwrap();

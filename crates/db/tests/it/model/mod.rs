@@ -378,3 +378,9 @@ fn a_database_in_memory_does_what_a_plain_map_does() {
 fn a_database_in_a_folder_does_what_a_plain_map_does() {
     check(Engine::Fjall, 2_000);
 }
+
+#[cfg(feature = "slatedb")]
+#[test]
+fn a_database_on_object_storage_does_what_a_plain_map_does() {
+    check(Engine::Slate, 150);
+}

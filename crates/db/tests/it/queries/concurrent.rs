@@ -9,7 +9,7 @@ use stonecrop::{
 
 use super::model::key_text;
 use super::random::Random;
-use crate::harness::{ENGINES, Engine, folder};
+use crate::harness::{ENGINES, folder};
 
 const OWNERS: [&str; 4] = ["adam", "bob", "cem", "dan"];
 const ROWS: usize = 60;
@@ -67,14 +67,11 @@ fn ask_for_one(table: &Table, plan: &str, owner: &str) {
 
 #[test]
 fn a_row_has_one_owner_in_every_query_while_rows_are_reassigned() {
-    for engine in ENGINES {
+    for &engine in ENGINES {
         for shards in [1, 3] {
             let folder = folder();
             let options = Options::default().durability(Durability::None).shards(shards);
-            let db = match engine {
-                Engine::Memory => Database::open_with("memory:", options),
-                Engine::Fjall => Database::open_with(folder.path(), options),
-            };
+            let db = Database::open_with(engine.location(&folder), options);
             let table = table(&db.unwrap());
             let (stop, queries) = (AtomicBool::new(false), AtomicUsize::new(0));
             std::thread::scope(|scope| {

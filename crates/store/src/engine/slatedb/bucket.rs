@@ -57,10 +57,14 @@ impl Bucket {
         engine: &str,
         asked: Option<u16>,
         default: u16,
+        create: bool,
     ) -> Result<u16> {
         self.probe().await?;
         if let Some(shards) = self.shards(engine).await? {
             return Ok(shards);
+        }
+        if !create {
+            return Err(self.missing());
         }
         let shards = asked.unwrap_or(default);
         marker::check_shards(shards)?;
@@ -85,6 +89,10 @@ impl Bucket {
             Err(ObjectError::NotFound { .. }) => Ok(None),
             Err(error) => Err(self.error("can't be read", error)),
         }
+    }
+
+    pub(super) fn missing(&self) -> Error {
+        Error::new(ErrorKind::Missing, format!("there is no database at {}", self.name))
     }
 
     fn marker(&self) -> Path {

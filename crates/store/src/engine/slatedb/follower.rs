@@ -63,7 +63,7 @@ impl Follower {
     /// # let location = format!("file://{}?engine=slatedb", folder.path().display());
     /// use stonecrop_store::{ErrorKind, Follower, Options};
     /// let error = Follower::open(&location, &Options::default()).unwrap_err();
-    /// assert_eq!(error.kind(), ErrorKind::Invalid);
+    /// assert_eq!(error.kind(), ErrorKind::Missing);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open(location: &str, options: &Options) -> Result<Self> {
@@ -75,10 +75,7 @@ impl Follower {
             patience: options.objects.patience,
         };
         let shards = place.wait(bucket.shards(ENGINE))??;
-        let Some(shards) = shards else {
-            let message = format!("{}: there is no database to follow", bucket.name);
-            return Err(Error::invalid(message));
-        };
+        let shards = shards.ok_or_else(|| bucket.missing())?;
         let cache = shared_cache(options.cache_bytes);
         let poll_interval = options.objects.poll_interval.min(Duration::from_secs(1));
         let open = |shard: u16| {

@@ -14,6 +14,7 @@ mod objects;
 mod view;
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -51,6 +52,9 @@ const SHARDS: u16 = 16;
 /// The memory for writes that are in the log alone, over all shards, and what a shard has of it.
 const WRITE_BUFFERS: usize = 512 << 20;
 const WRITE_BUFFER: std::ops::RangeInclusive<usize> = 8 << 20..=64 << 20;
+/// How often what is in the log alone is made a file, so that little of it has to be read when the
+/// store is opened again.
+const LOG_KEPT_FOR: Duration = Duration::from_secs(60);
 /// How many write buffers a shard may have filled before its writers wait.
 const FULL_BUFFERS: usize = 4;
 
@@ -77,6 +81,8 @@ const FULL_BUFFERS: usize = 4;
 pub struct SlateStore {
     place: Place,
     shards: Box<[Db]>,
+    /// Which of them were written to since their log was last made a file.
+    dirty: Arc<[AtomicBool]>,
     /// What readers see; none once it is closed.
     published: RwLock<Option<View>>,
     writer: Mutex<Writer>,
@@ -134,7 +140,8 @@ impl SlateStore {
             handle: runtime.handle().clone(),
             patience: options.objects.patience,
         };
-        let shards = place.wait(bucket.claim(ENGINE, options.shards, SHARDS))??;
+        let shards =
+            place.wait(bucket.claim(ENGINE, options.shards, SHARDS, options.objects.create))??;
         let cache = shared_cache(options.cache_bytes);
         let settings = settings(options, shards);
         let open =
@@ -148,9 +155,12 @@ impl SlateStore {
         })?;
         let shards = opened.map_err(|error| place.error(error))?;
         let view = View::new(&place, &shards)?;
+        let dirty: Arc<[AtomicBool]> = shards.iter().map(|_| AtomicBool::new(false)).collect();
+        place.handle.spawn(flush_now_and_then(shards.clone(), dirty.clone()));
         Ok(SlateStore {
             place,
             shards,
+            dirty,
             published: RwLock::new(Some(view)),
             writer: Mutex::default(),
             objects: bucket.objects,
@@ -231,6 +241,19 @@ impl SlateStore {
         let flushes = self.shards.iter().map(|db| db.flush_with_options(options.clone()));
         let flushed = self.place.wait(try_join_all(flushes))?;
         flushed.map(drop).map_err(|error| self.place.error(error))
+    }
+}
+
+async fn flush_now_and_then(shards: Box<[Db]>, dirty: Arc<[AtomicBool]>) {
+    loop {
+        tokio::time::sleep(LOG_KEPT_FOR).await;
+        for (db, dirty) in shards.iter().zip(dirty.iter()) {
+            if dirty.swap(false, Ordering::Relaxed) {
+                let flush = FlushOptions { flush_type: FlushType::MemTable };
+                // One that can't is closed, and says so to whoever uses it.
+                let _ = db.flush_with_options(flush).await;
+            }
+        }
     }
 }
 
@@ -336,6 +359,9 @@ impl Store for SlateStore {
                 (shard, written.await)
             });
             writer.unsettled.push(write);
+            if let Some(dirty) = self.dirty.get(usize::from(shard)) {
+                dirty.store(true, Ordering::Relaxed);
+            }
             writer.touched.push(shard);
         }
         self.settle(&mut writer)

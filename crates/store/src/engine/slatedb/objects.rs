@@ -47,7 +47,8 @@ impl Requests {
         self.puts.load(Ordering::Relaxed)
     }
 
-    /// Requests that failed. That an object is not there, or is there already, is an answer.
+    /// Requests that failed. That an object is not there, is there already, or that a folder has no
+    /// conditional updates, is an answer.
     ///
     /// ```
     /// assert_eq!(stonecrop_store::Requests::default().errors(), 0);
@@ -73,7 +74,11 @@ impl Requests {
         let answers = |error: &Error| {
             matches!(
                 error,
-                Error::NotFound { .. } | Error::AlreadyExists { .. } | Error::Precondition { .. }
+                Error::NotFound { .. }
+                    | Error::AlreadyExists { .. }
+                    | Error::Precondition { .. }
+                    | Error::NotModified { .. }
+                    | Error::NotImplemented { .. }
             )
         };
         if result.as_ref().is_err_and(|error| !answers(error)) {

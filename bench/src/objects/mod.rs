@@ -1,0 +1,225 @@
+//! The database on object storage, beside SlateDB itself with the same entries.
+//!
+//! `STONECROP_OBJECTS` names the place, as `tests/objects` sets it for SeaweedFS; a folder without.
+
+mod contender;
+mod ours;
+mod raw;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use self::contender::{Contender, Requests, Size};
+use crate::goal::{self, Goal};
+use crate::number::{rate, thousands, times};
+use crate::timer::{now, timed};
+use crate::{machine, page};
+
+const CLIENTS: [usize; 3] = [1, 16, 64];
+/// How long rows are put and read for.
+const SECONDS: u64 = 4;
+const READS: u64 = 2_000;
+const COLD_READS: u64 = 200;
+const PAGES: u64 = 100;
+/// At most so many times the time of SlateDB.
+const FACTOR: f64 = 1.3;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Measure {
+    Load,
+    Put(usize),
+    Cold,
+    Warm,
+    Page,
+    Scan,
+}
+
+impl Measure {
+    const ALL: [Measure; 8] = [
+        Measure::Load,
+        Measure::Put(CLIENTS[0]),
+        Measure::Put(CLIENTS[1]),
+        Measure::Put(CLIENTS[2]),
+        Measure::Cold,
+        Measure::Warm,
+        Measure::Page,
+        Measure::Scan,
+    ];
+
+    fn title(self) -> String {
+        match self {
+            Measure::Load => "load, synced once, rows".to_owned(),
+            Measure::Put(1) => "put a row, durable, 1 client".to_owned(),
+            Measure::Put(clients) => format!("put a row, durable, {clients} clients"),
+            Measure::Cold => "get a row, nothing cached".to_owned(),
+            Measure::Warm => "get a row, cached".to_owned(),
+            Measure::Page => format!("page of {} rows by an index", contender::PAGE),
+            Measure::Scan => "scan, rows".to_owned(),
+        }
+    }
+}
+
+/// Rates by measure and shards; of each the best.
+#[derive(Default)]
+struct Figures {
+    ours: BTreeMap<(Measure, u16), f64>,
+    raw: BTreeMap<(Measure, u16), f64>,
+    /// What a million of each costs, in requests of ours.
+    requests: BTreeMap<Measure, Requests>,
+}
+
+impl Figures {
+    fn of(&mut self, is_ours: bool) -> &mut BTreeMap<(Measure, u16), f64> {
+        if is_ours { &mut self.ours } else { &mut self.raw }
+    }
+}
+
+/// Proves that everything runs; the figures mean nothing.
+pub(crate) fn quick(directory: &Path) -> Result<()> {
+    let mut figures = Figures::default();
+    let size = Size { rows: 500, seconds: Duration::from_millis(300) };
+    pass(directory, &[1], size, &mut figures)?;
+    print!("{}", table(&figures, &[1])?);
+    Ok(())
+}
+
+/// Measures everything and writes the report.
+pub(crate) fn run(directory: &Path, docs: &Path, passes: u32) -> Result<()> {
+    let (shards, mut figures) = ([1, 4], Figures::default());
+    for number in 1..=passes {
+        eprintln!("objects: pass {number} of {passes}");
+        let size = Size { rows: 50_000, seconds: Duration::from_secs(SECONDS) };
+        pass(directory, &shards, size, &mut figures)?;
+    }
+    let (table, goals) = (table(&figures, &shards)?, goal::markdown(&goals(&figures))?);
+    let section = format!("{}\n{table}\n{}\n{goals}", machine::markdown()?, costs(&figures)?);
+    page::replace_section(&docs.join("benchmarks.md"), "objects", &section)?;
+    print!("{section}");
+    Ok(())
+}
+
+fn pass(directory: &Path, shards: &[u16], size: Size, figures: &mut Figures) -> Result<()> {
+    for shards in shards.iter().copied() {
+        // By turns, so that both have the same neighbours.
+        for is_ours in [true, false] {
+            let place = contender::place(directory)?;
+            let mut contender: Box<dyn Contender> = match is_ours {
+                true => Box::new(ours::Ours::open(&place, shards)?),
+                false => Box::new(raw::Raw::open(&place, shards)?),
+            };
+            measure(&mut *contender, shards, size, figures.of(is_ours))?;
+            if is_ours && shards == 1 {
+                count(&mut *contender, size, &mut figures.requests)?;
+            }
+            contender.close()?;
+        }
+    }
+    Ok(())
+}
+
+fn measure(
+    contender: &mut dyn Contender,
+    shards: u16,
+    size: Size,
+    best: &mut BTreeMap<(Measure, u16), f64>,
+) -> Result<()> {
+    let mut add = |measure, count: u64, seconds: f64| {
+        let rate = count as f64 / seconds;
+        let best = best.entry((measure, shards)).or_insert(rate);
+        *best = best.max(rate);
+    };
+    let (seconds, ()) = timed(|| contender.load(size.rows))?;
+    add(Measure::Load, size.rows, seconds);
+    for clients in CLIENTS {
+        let (began, until) = (now(), now() + size.seconds);
+        let done = contender.put(size.rows, clients, until)?;
+        add(Measure::Put(clients), done, began.elapsed().as_secs_f64());
+    }
+    contender.reopen()?;
+    let (seconds, ()) = timed(|| contender.get(&picks(COLD_READS, size.rows)))?;
+    add(Measure::Cold, COLD_READS, seconds);
+    let warm = picks(READS, size.rows);
+    contender.get(&warm)?;
+    let (seconds, ()) = timed(|| contender.get(&warm))?;
+    add(Measure::Warm, READS, seconds);
+    contender.pages(PAGES)?;
+    let (seconds, ()) = timed(|| contender.pages(PAGES))?;
+    add(Measure::Page, PAGES, seconds);
+    let (seconds, found) = timed(|| contender.scan())?;
+    anyhow::ensure!(found == size.rows, "{found} rows of {} were found", size.rows);
+    add(Measure::Scan, found, seconds);
+    Ok(())
+}
+
+/// The requests that a million of each would take.
+fn count(
+    contender: &mut dyn Contender,
+    size: Size,
+    requests: &mut BTreeMap<Measure, Requests>,
+) -> Result<()> {
+    let mut of = |measure, count: u64, before: Requests, after: Requests| {
+        requests.insert(measure, after.since(before).for_a_million(count));
+    };
+    for clients in CLIENTS {
+        let before = contender.requests()?;
+        let done = contender.put(size.rows, clients, now() + size.seconds)?;
+        of(Measure::Put(clients), done, before, contender.requests()?);
+    }
+    contender.reopen()?;
+    let before = contender.requests()?;
+    contender.get(&picks(COLD_READS, size.rows))?;
+    of(Measure::Cold, COLD_READS, before, contender.requests()?);
+    Ok(())
+}
+
+/// Rows in no order.
+fn picks(count: u64, rows: u64) -> Vec<u64> {
+    (0..count).map(|number| number.wrapping_mul(2_654_435_761) % rows).collect()
+}
+
+fn table(figures: &Figures, shards: &[u16]) -> Result<String> {
+    let mut text = String::from("| |");
+    for shards in shards {
+        let plural = if *shards == 1 { "" } else { "s" };
+        write!(text, " stonecrop, {shards} shard{plural} | SlateDB, {shards} |")?;
+    }
+    writeln!(text, "\n|---|{}", "---:|".repeat(2 * shards.len()))?;
+    for measure in Measure::ALL {
+        write!(text, "| {} |", measure.title())?;
+        for shards in shards {
+            let key = (measure, *shards);
+            let (Some(ours), Some(raw)) = (figures.ours.get(&key), figures.raw.get(&key)) else {
+                continue;
+            };
+            write!(text, " {}/s ({}) | {}/s |", rate(*ours), times(ours / raw), rate(*raw))?;
+        }
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+fn costs(figures: &Figures) -> Result<String> {
+    let mut text = String::from("| a million of | puts | gets | dollars |\n|---|---:|---:|---:|\n");
+    for (measure, Requests { puts, gets }) in &figures.requests {
+        let dollars = puts * 0.005 / 1_000.0 + gets * 0.0004 / 1_000.0;
+        let (puts, gets) = (thousands(*puts), thousands(*gets));
+        writeln!(text, "| {} | {puts} | {gets} | {} |", measure.title(), rate(dollars))?;
+    }
+    Ok(text)
+}
+
+fn goals(figures: &Figures) -> Vec<Goal> {
+    let goal = |measure: Measure| {
+        let (ours, raw) = (figures.ours.get(&(measure, 1))?, figures.raw.get(&(measure, 1))?);
+        Some(Goal {
+            text: format!("{} in at most {FACTOR}× of SlateDB's own time", measure.title()),
+            figures: format!("{}/s to {}/s: {}", rate(*ours), rate(*raw), times(raw / ours)),
+            met: raw / ours <= FACTOR,
+        })
+    };
+    Measure::ALL.into_iter().filter_map(goal).collect()
+}

@@ -1,0 +1,107 @@
+//! Servers on object storage, and databases that move there and back.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::Child;
+
+use crate::world::World;
+
+/// A server, and where it listens.
+fn serve(world: &World, arguments: &[&str]) -> (Child, String) {
+    let all =
+        [&["serve", "--listen", "127.0.0.1:0", "--flush-interval", "10ms"], arguments].concat();
+    let mut child = world.command(&all).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let address = line.trim().rsplit_once(" at ").unwrap_or_else(|| panic!("{line:?}")).1;
+    (child, address.to_owned())
+}
+
+/// A command that is sent to a server.
+fn ask(world: &World, address: &str, arguments: &[&str]) -> crate::Run {
+    let mut command = world.command(arguments);
+    command.env("STONECROP_DATABASE", address);
+    crate::finish(command)
+}
+
+#[test]
+fn a_second_server_takes_over_and_the_first_stops() {
+    let world = World::objects();
+    let (mut first, address) = serve(&world, &[world.location(), "--shards", "2"]);
+    ask(&world, &address, &["table", "create", "people", "--key", "id u64"]).good();
+    ask(&world, &address, &["put", "people", "1", "name=Ann"]).good();
+
+    let (mut second, address) = serve(&world, &[world.location()]);
+    let status = first.wait().unwrap();
+    let mut errors = String::new();
+    first.stderr.unwrap().read_to_string(&mut errors).unwrap();
+    assert_eq!(status.code(), Some(5), "{errors}");
+    assert!(errors.contains("was taken over by another process"), "{errors}");
+
+    ask(&world, &address, &["put", "people", "2", "name=Bob"]).good();
+    let all = ask(&world, &address, &["query", "people", "--sort", "id"]).good();
+    assert!(all.contains("Ann") && all.contains("Bob"), "{all}");
+    second.kill().unwrap();
+    second.wait().unwrap();
+    // What was acknowledged is there after a kill, and needs no unlocking.
+    assert!(world.good(&["query", "people", "--sort", "id"]).contains("Bob"));
+}
+
+#[test]
+fn a_read_only_server_follows_and_refuses_writes() {
+    let world = World::objects();
+    let (mut writer, address) = serve(&world, &[world.location(), "--shards", "2"]);
+    ask(&world, &address, &["table", "create", "people", "--key", "id u64"]).good();
+    let (mut reader, following) = serve(&world, &["--read-only", world.location()]);
+    ask(&world, &address, &["put", "people", "1", "name=Ann"]).good();
+    let seen = || ask(&world, &following, &["query", "people"]).good().contains("Ann");
+    assert!((0..300).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        seen()
+    }));
+    let refused = ask(&world, &following, &["put", "people", "2", "name=Bob"]).bad(5);
+    assert!(refused.contains("takes no writes here"), "{refused}");
+    let stats = ask(&world, &following, &["stats", "--json"]).good();
+    assert!(stats.contains("\"lag_seconds\":1.0"), "{stats}");
+    // A command that reads leaves the writer alone, and so did the follower.
+    assert!(world.good(&["query", "people"]).contains("Ann"));
+    ask(&world, &address, &["put", "people", "3", "name=Eve"]).good();
+    for server in [&mut writer, &mut reader] {
+        server.kill().unwrap();
+        server.wait().unwrap();
+    }
+}
+
+#[test]
+fn a_database_moves_to_object_storage_and_back_and_is_restored_from_a_backup() {
+    let world = World::folder().with_people();
+    let objects = format!("file://{}?engine=slatedb", world.path("objects").display());
+    let told = world.good(&["copy", "data", &objects, "--shards", "3"]);
+    assert!(told.contains("and were verified"), "{told}");
+    let again = world.run(&["copy", "data", &objects]).bad(5);
+    assert!(again.contains("there is a database already"), "{again}");
+    let there = world.good(&["-d", &objects, "query", "people", "--sort", "id"]);
+    assert_eq!(there, world.good(&["query", "people", "--sort", "id"]));
+
+    world.good(&["-d", &objects, "backup", "backup"]);
+    world.good(&["-d", "restored", "restore", "backup"]);
+    assert_eq!(there, world.good(&["-d", "restored", "query", "people", "--sort", "id"]));
+    world.good(&["-d", "restored", "check"]);
+}
+
+#[test]
+fn a_server_makes_backups_where_it_was_told_to() {
+    let world = World::folder().with_people();
+    let (mut server, address) = serve(&world, &[world.location()]);
+    let refused = ask(&world, &address, &["backup"]).bad(5);
+    assert!(refused.contains("--backups"), "{refused}");
+    server.kill().unwrap();
+    server.wait().unwrap();
+
+    let (mut server, address) = serve(&world, &[world.location(), "--backups", "backups"]);
+    let told = ask(&world, &address, &["backup", "--json"]).good();
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let location = told["location"].as_str().unwrap();
+    assert!(world.good(&["-d", location, "query", "people"]).contains("Bob"));
+    server.kill().unwrap();
+    server.wait().unwrap();
+}
