@@ -28,7 +28,7 @@ use slatedb::config::{
 };
 use slatedb::db_cache::DbCache;
 use slatedb::db_cache::moka::{MokaCache, MokaCacheOptions};
-use slatedb::{CloseReason, CompactorBuilder, Db, WriteBatch};
+use slatedb::{CompactorBuilder, Db, WriteBatch};
 use tokio::task::JoinHandle;
 
 pub use self::follower::Follower;
@@ -190,7 +190,7 @@ impl SlateStore {
             while let Some(ended) = unsettled.next().await {
                 let error = match ended {
                     Ok((_, Ok(()))) => continue,
-                    Ok((_, Err(error))) => self.place.error(error),
+                    Ok((_, Err(error))) => self.place.write_error(error),
                     Err(error) => self.place.poisoned(&error.to_string()),
                 };
                 let (_, count) = failed.get_or_insert((error, 0));
@@ -389,9 +389,7 @@ impl Store for SlateStore {
     }
 
     fn failure(&self) -> Option<Error> {
-        let fenced = |db: &Db| db.status().close_reason == Some(CloseReason::Fenced);
-        let open = self.view().is_ok();
-        (open && self.shards.iter().any(fenced)).then(|| self.place.fenced())
+        self.view().ok().and_then(|_| self.place.failure(&self.shards))
     }
 
     fn lag(&self) -> Option<Lag> {

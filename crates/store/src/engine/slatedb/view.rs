@@ -100,6 +100,25 @@ impl Place {
         }
     }
 
+    /// Why a write failed. None is taken after it, and it says nothing of what was stored before.
+    pub(super) fn write_error(&self, cause: slatedb::Error) -> Error {
+        let text = cause.to_string();
+        match self.error(cause) {
+            error if matches!(error.kind(), ErrorKind::Fenced | ErrorKind::Closed) => error,
+            error => self.poisoned(&text).with_cause(error),
+        }
+    }
+
+    /// Why a shard has stopped by itself, if it has.
+    pub(super) fn failure(&self, shards: &[Db]) -> Option<Error> {
+        let reasons = || shards.iter().filter_map(|db| db.status().close_reason);
+        if reasons().any(|reason| reason == CloseReason::Fenced) {
+            return Some(self.fenced());
+        }
+        let failed = reasons().any(|reason| reason != CloseReason::Clean);
+        failed.then(|| self.poisoned("its work in the background has ended"))
+    }
+
     pub(super) fn fenced(&self) -> Error {
         let message = format!(
             "{} was taken over by another process, so this one has stopped using it",
