@@ -116,9 +116,13 @@ struct Race {
 #[allow(clippy::disallowed_methods, reason = "each waits for its own while, so that some get on")]
 fn race(place: &Place, shards: u16, writer: u8) -> Race {
     let mut race = Race::default();
+    let mut opening = Duration::ZERO;
     for round in 0..12_u8 {
-        std::thread::sleep(Duration::from_millis(u64::from(writer * 37 ^ round * 11) % 60));
-        let store = match SlateStore::open(&place.location, &options(shards)) {
+        std::thread::sleep(opening * (u32::from(writer * 37 ^ round * 11) % 6));
+        let start = now();
+        let opened = SlateStore::open(&place.location, &options(shards));
+        opening = start.elapsed();
+        let store = match opened {
             Ok(store) => store,
             Err(error) => {
                 assert_eq!(error.kind(), ErrorKind::Fenced, "{error}");
