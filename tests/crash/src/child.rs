@@ -145,6 +145,67 @@ fn kill_all(child: &mut Child, writer: Option<&str>) -> Result<()> {
     Ok(())
 }
 
+/// A writer that is left running, while other things are done to it and to its database.
+pub(crate) struct Running {
+    child: Child,
+    lines: Receiver<String>,
+    ears: Ears,
+}
+
+impl Running {
+    pub(crate) fn start(mut command: Command) -> Result<Self> {
+        let mut child = command.stdout(Stdio::piped()).spawn()?;
+        let lines = read_lines(&mut child)?;
+        Ok(Running { child, lines, ears: Ears::default() })
+    }
+
+    /// Listens until something was heard.
+    pub(crate) fn hear_until(&mut self, moment: Moment) -> Result<()> {
+        while !self.ears.reached(moment) {
+            self.ears.hear(&self.lines.recv_timeout(PATIENCE)?)?;
+        }
+        Ok(())
+    }
+
+    /// Stops the process where it is, and gives back all that it has said.
+    pub(crate) fn pause(&mut self) -> Result<&Heard> {
+        self.signal("-STOP")?;
+        // What it said just before is on its way.
+        while let Ok(line) = self.lines.recv_timeout(Duration::from_millis(200)) {
+            self.ears.hear(&line)?;
+        }
+        Ok(&self.ears.heard)
+    }
+
+    /// Lets it go on to its end; what it said all in all, its other remarks, and how it ended.
+    pub(crate) fn resume(mut self) -> Result<(Heard, Vec<String>, ExitStatus)> {
+        self.signal("-CONT")?;
+        loop {
+            match self.lines.recv_timeout(PATIENCE) {
+                Ok(line) => self.ears.hear(&line)?,
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => return Err("the writer hangs".into()),
+            }
+        }
+        let status = self.child.wait()?;
+        let ears = std::mem::take(&mut self.ears);
+        Ok((ears.heard, ears.remarks, status))
+    }
+
+    fn signal(&self, signal: &str) -> Result<()> {
+        let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status()?;
+        if sent.success() { Ok(()) } else { Err(format!("kill {signal}: {sent}").into()) }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // One that was stopped would stay for ever.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 fn read_lines(child: &mut Child) -> Result<Receiver<String>> {
     let stdout = child.stdout.take().ok_or("no stdout")?;
     let (to, lines) = channel();

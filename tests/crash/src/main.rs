@@ -11,11 +11,13 @@ mod damage;
 mod expected;
 mod full;
 mod index;
+mod place;
 mod points;
 mod power;
 mod rounds;
 mod side;
 mod writer;
+mod zombie;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -45,6 +47,7 @@ enum Command {
     Full(full::Arguments),
     Index(index::Arguments),
     Power(power::Arguments),
+    Zombie(zombie::Arguments),
     Inspect(rounds::InspectArguments),
     #[command(hide = true)]
     Build(index::BuildArguments),
@@ -98,6 +101,7 @@ fn main() -> ExitCode {
         Command::Full(arguments) => full::run(&arguments).and_then(|r| r.tell(arguments.json)),
         Command::Index(arguments) => index::run(&arguments).and_then(|r| r.tell(arguments.json)),
         Command::Power(arguments) => power::run(&arguments).and_then(|r| r.tell(arguments.json)),
+        Command::Zombie(arguments) => zombie::run(&arguments).and_then(|r| r.tell(arguments.json)),
         Command::Inspect(arguments) => rounds::inspect(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Build(arguments) => index::build(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Verify(arguments) => damage::verify(&arguments).map(|()| ExitCode::SUCCESS),

@@ -1,6 +1,5 @@
 //! kill -9 at random moments, on the same folder again and again.
 
-use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,6 +10,7 @@ use serde::Serialize;
 use crate::batch::open;
 use crate::child::{self, Ended, Kill, Moment};
 use crate::expected::{Expected, Heard};
+use crate::place::Place;
 use crate::{Report, Result};
 
 const ROUNDS_A_FOLDER: u64 = 20;
@@ -27,9 +27,10 @@ pub(crate) struct Arguments {
     /// Stop after so many seconds, however many rounds that are.
     #[arg(long, default_value_t = u64::MAX)]
     seconds: u64,
-    /// Where folders are made; best on a tmpfs. /dev/shm without, if it is there.
-    #[arg(long)]
-    folder: Option<PathBuf>,
+    /// Where databases are made: a folder, best on a tmpfs, or a location on object storage, such
+    /// as file:///path?engine=slatedb. /dev/shm without, if it is there.
+    #[arg(long, alias = "folder")]
+    location: Option<String>,
     /// The summary as JSON on stdout.
     #[arg(long)]
     pub(crate) json: bool,
@@ -52,7 +53,6 @@ pub(crate) struct Summary {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
-    let base = arguments.folder.clone().unwrap_or_else(crate::scratch);
     let start = child::now();
     let mut random = fastrand::Rng::with_seed(arguments.seed);
     let mut summary = Summary::default();
@@ -60,24 +60,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Report> {
         && summary.kept.len() < FOLDERS_KEPT
         && start.elapsed().as_secs() < arguments.seconds
     {
-        let folder = tempfile::Builder::new().prefix("stonecrop-crash-").tempdir_in(&base)?;
-        let path = folder.path().join("db");
+        let place = Place::new(arguments.location.as_deref())?;
         let mut expected = Expected::default();
         summary.folders += 1;
         for _ in 0..ROUNDS_A_FOLDER.min(arguments.count - summary.rounds) {
             summary.rounds += 1;
-            let broken = round(&path, &mut expected, &mut random, &mut summary)?;
+            let broken = round(&place.path, &mut expected, &mut random, &mut summary)?;
             if !broken.is_empty() {
                 let round = summary.rounds;
                 writeln!(std::io::stderr(), "round {round} is broken: {}", broken.join("\n"))?;
                 summary.broken.extend(broken.iter().map(|what| format!("round {round}: {what}")));
-                let folder = folder.keep();
-                // Beside the database, so that the reason is kept as long as the folder.
-                fs::write(
-                    folder.join("broken"),
-                    format!("round {round}\n{}\n", broken.join("\n")),
-                )?;
-                summary.kept.push(folder);
+                let note = format!("round {round}\n{}\n", broken.join("\n"));
+                summary.kept.push(place.keep(&note)?);
                 break;
             }
         }

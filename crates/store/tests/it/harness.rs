@@ -43,12 +43,36 @@ pub(crate) enum State {
 
 const STATES: [State; 4] = [State::Written, State::Flushed, State::Compacted, State::Reopened];
 
-/// In memory where there is such a place: these tests open thousands of stores, and none is about
-/// power cuts.
-fn folder() -> TempDir {
-    let memory = std::path::Path::new("/dev/shm");
-    let place = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
-    tempfile::tempdir_in(place).unwrap()
+/// A place of a test's own, as a folder and as a location on object storage.
+pub(crate) struct Place {
+    pub(crate) folder: TempDir,
+    /// The folder too, unless `STONECROP_OBJECTS` says where objects are stored.
+    #[cfg(feature = "slatedb")]
+    pub(crate) location: String,
+}
+
+impl Place {
+    /// In memory where there is such a place: these tests open thousands of stores, and none is
+    /// about power cuts.
+    pub(crate) fn new() -> Self {
+        let memory = std::path::Path::new("/dev/shm");
+        let base = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+        let folder = tempfile::tempdir_in(base).unwrap();
+        Place {
+            #[cfg(feature = "slatedb")]
+            location: location(folder.path()),
+            folder,
+        }
+    }
+}
+
+#[cfg(feature = "slatedb")]
+fn location(folder: &std::path::Path) -> String {
+    let Ok(objects) = std::env::var("STONECROP_OBJECTS") else {
+        return format!("file://{}?engine=slatedb", folder.display());
+    };
+    let (base, settings) = objects.split_once('?').unwrap_or((&objects, ""));
+    format!("{base}/{}?{settings}", uuid::Uuid::new_v4())
 }
 
 /// A store of some engine, and how to open it again.
@@ -56,7 +80,7 @@ pub(crate) struct Fixture {
     pub(crate) engine: Engine,
     pub(crate) store: Arc<dyn Store>,
     options: Options,
-    folder: TempDir,
+    place: Place,
 }
 
 impl Fixture {
@@ -75,9 +99,9 @@ impl Fixture {
         // There is nobody to pay for requests here.
         options.objects.flush_interval = Duration::from_millis(1);
         options.objects.poll_interval = Duration::from_millis(5);
-        let folder = folder();
-        let store = open(engine, &folder, &options);
-        Fixture { engine, store, options, folder }
+        let place = Place::new();
+        let store = open(engine, &place, &options);
+        Fixture { engine, store, options, place }
     }
 
     /// Brings the data into a state. Memory has no files to be opened again.
@@ -89,7 +113,7 @@ impl Fixture {
             State::Reopened if self.engine == Engine::Memory => {}
             State::Reopened => {
                 self.store.close().unwrap();
-                self.store = open(self.engine, &self.folder, &self.options);
+                self.store = open(self.engine, &self.place, &self.options);
             }
         }
     }
@@ -107,14 +131,13 @@ impl Fixture {
     }
 }
 
-fn open(engine: Engine, folder: &TempDir, options: &Options) -> Arc<dyn Store> {
+fn open(engine: Engine, place: &Place, options: &Options) -> Arc<dyn Store> {
     match engine {
         Engine::Memory => Arc::new(MemoryStore::new(options)),
-        Engine::Fjall => Arc::new(FjallStore::open(folder.path(), options).unwrap()),
+        Engine::Fjall => Arc::new(FjallStore::open(place.folder.path(), options).unwrap()),
         #[cfg(feature = "slatedb")]
         Engine::Slate => {
-            let location = format!("file://{}?engine=slatedb", folder.path().display());
-            Arc::new(stonecrop_store::SlateStore::open(&location, options).unwrap())
+            Arc::new(stonecrop_store::SlateStore::open(&place.location, options).unwrap())
         }
     }
 }

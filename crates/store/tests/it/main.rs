@@ -9,6 +9,12 @@
 )]
 
 mod conformance;
+#[cfg(feature = "slatedb")]
+mod faults;
 mod folder;
 mod harness;
 mod model;
+#[cfg(feature = "slatedb")]
+mod objects;
+#[cfg(feature = "slatedb")]
+mod unruly;

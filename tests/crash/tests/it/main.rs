@@ -40,6 +40,26 @@ fn acknowledged_writes_survive_kill_9_and_batches_are_whole_or_absent() {
     assert!(summary["acknowledged_batches"].as_u64() > Some(0), "{summary}");
 }
 
+/// Where databases on object storage are made.
+fn objects() -> String {
+    count("STONECROP_OBJECTS", "file:///dev/shm?engine=slatedb")
+}
+
+#[test]
+fn on_object_storage_acknowledged_writes_survive_kill_9_and_batches_are_whole_or_absent() {
+    let rounds = count("CRASH_OBJECT_ROUNDS", "20");
+    let summary = crash(&["rounds", "--count", &rounds, "--location", &objects()]).unwrap();
+    assert!(summary["kills"].as_u64() > Some(0), "{summary}");
+    assert!(summary["acknowledged_batches"].as_u64() > Some(0), "{summary}");
+}
+
+#[test]
+fn a_writer_that_was_paused_while_another_took_over_stops_and_nothing_acknowledged_is_lost() {
+    let summary = crash(&["zombie", "--location", &objects()]).unwrap();
+    assert!(summary["acknowledged_by_the_first"].as_u64() > Some(0), "{summary}");
+    assert!(summary["acknowledged_by_the_second"].as_u64() > Some(0), "{summary}");
+}
+
 #[test]
 fn an_end_at_any_call_of_the_system_loses_nothing_and_a_failed_sync_stops_writes() {
     let Some(summary) = crash(&["points", "--count", &count("CRASH_POINTS", "50")]) else { return };

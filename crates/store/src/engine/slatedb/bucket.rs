@@ -36,9 +36,7 @@ impl Bucket {
     pub(super) fn at(location: &str) -> Result<Self> {
         let (objects, root) = location::resolve(location)?;
         let (objects, requests) = Counted::new(objects);
-        // What follows the path may name secrets.
-        let name = location.split('?').next().unwrap_or_default();
-        Ok(Bucket { name: name.into(), objects, root, requests })
+        Ok(Bucket { name: location::name(location).into(), objects, root, requests })
     }
 
     /// All of an object store.
@@ -112,9 +110,11 @@ impl Bucket {
     /// would overwrite each other's log, and neither would find out.
     async fn probe(&self) -> Result<()> {
         let path = self.root.clone().join(format!("probe-{:032x}", uuid::Uuid::new_v4().as_u128()));
-        self.create(&path, b"first".to_vec())
-            .await
-            .map_err(|error| self.error("can't be written to", error))?;
+        match self.create(&path, b"first".to_vec()).await {
+            // Nobody else has its name: it was carried out, and the answer lost on the way.
+            Ok(()) | Err(ObjectError::AlreadyExists { .. }) => {}
+            Err(error) => return Err(self.error("can't be written to", error)),
+        }
         let again = self.create(&path, b"second".to_vec()).await;
         let stale =
             UpdateVersion { e_tag: Some("\"of-another-object\"".to_owned()), version: None };

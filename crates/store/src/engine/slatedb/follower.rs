@@ -9,11 +9,10 @@ use futures::future::{join_all, try_join_all};
 use futures::{StreamExt, TryStreamExt};
 use slatedb::config::DbReaderOptions;
 use slatedb::{DbReader, DbReaderMode};
-use tokio::runtime::Runtime;
 
 use super::bucket::Bucket;
 use super::objects::Requests;
-use super::view::{self, Entries, GETS_AT_ONCE, Place, bounds, scan_options};
+use super::view::{Entries, GETS_AT_ONCE, Place, Threads, bounds, scan_options};
 use super::{ENGINE, shared_cache};
 use crate::batch::{Batch, check_shard};
 use crate::error::{Error, ErrorKind, Result};
@@ -45,7 +44,7 @@ pub struct Follower {
     inner: Shards,
     requests: Arc<Requests>,
     poll_interval: Duration,
-    runtime: Option<Runtime>,
+    _threads: Threads,
 }
 
 #[derive(Clone)]
@@ -68,12 +67,7 @@ impl Follower {
     /// ```
     pub fn open(location: &str, options: &Options) -> Result<Self> {
         let bucket = Bucket::at(location)?;
-        let runtime = view::runtime()?;
-        let place = Place {
-            name: bucket.name.clone(),
-            handle: runtime.handle().clone(),
-            patience: options.objects.patience,
-        };
+        let (place, threads) = Place::new(bucket.name.clone(), options.objects.patience)?;
         let shards = place.wait(bucket.shards(ENGINE))??;
         let shards = shards.ok_or_else(|| bucket.missing())?;
         let cache = shared_cache(options.cache_bytes);
@@ -95,7 +89,7 @@ impl Follower {
             inner: Shards { place, readers },
             requests: bucket.requests,
             poll_interval,
-            runtime: Some(runtime),
+            _threads: threads,
         })
     }
 
@@ -228,14 +222,6 @@ impl Store for Follower {
             closed.map_err(|error| self.inner.place.error(error))?;
         }
         Ok(())
-    }
-}
-
-impl Drop for Follower {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
     }
 }
 

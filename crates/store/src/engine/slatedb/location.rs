@@ -20,9 +20,14 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const RETRY_FOR: Duration = Duration::from_secs(10);
 const RETRIES: usize = 5;
 
+/// What a location is called in messages: what follows the path may name secrets.
+pub(super) fn name(location: &str) -> &str {
+    location.split('?').next().unwrap_or_default()
+}
+
 /// The object store of a location, and the path in it.
 pub(super) fn resolve(location: &str) -> Result<(Arc<dyn ObjectStore>, Path)> {
-    let wrong = |problem: String| Error::invalid(format!("{location}: {problem}"));
+    let wrong = |problem: String| Error::invalid(format!("{}: {problem}", name(location)));
     let url = Url::parse(location).map_err(|error| wrong(error.to_string()))?;
     let parameters = Parameters::parse(&url).map_err(wrong)?;
     let path = Path::from_url_path(url.path()).map_err(|error| wrong(error.to_string()))?;

@@ -29,8 +29,7 @@ use slatedb::config::{
 };
 use slatedb::db_cache::DbCache;
 use slatedb::db_cache::moka::{MokaCache, MokaCacheOptions};
-use slatedb::{CloseReason, CompactorBuilder, Db, WriteBatch};
-use tokio::runtime::Runtime;
+use slatedb::{CompactorBuilder, Db, WriteBatch};
 use tokio::task::JoinHandle;
 
 pub use self::follower::Follower;
@@ -38,7 +37,7 @@ pub use self::objects::Requests;
 
 use self::bucket::Bucket;
 use self::compact::RetentionSupplier;
-use self::view::{Place, View};
+use self::view::{Place, Threads, View};
 use crate::batch::{Batch, Operation};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
@@ -57,6 +56,8 @@ const WRITE_BUFFER: std::ops::RangeInclusive<usize> = 8 << 20..=64 << 20;
 const LOG_KEPT_FOR: Duration = Duration::from_secs(60);
 /// How many write buffers a shard may have filled before its writers wait.
 const FULL_BUFFERS: usize = 4;
+/// How often a shard is opened anew that another process opens or makes at the same moment.
+const OPENING_TRIES: usize = 10;
 
 /// A store on object storage.
 ///
@@ -89,8 +90,7 @@ pub struct SlateStore {
     objects: Arc<dyn ObjectStore>,
     root: object_store::path::Path,
     requests: Arc<Requests>,
-    /// Its threads do the work in the background, and wait for the network.
-    runtime: Option<Runtime>,
+    _threads: Threads,
 }
 
 #[derive(Default)]
@@ -134,18 +134,12 @@ impl SlateStore {
     }
 
     fn open_bucket(bucket: Bucket, options: &Options) -> Result<Self> {
-        let runtime = view::runtime()?;
-        let place = Place {
-            name: bucket.name.clone(),
-            handle: runtime.handle().clone(),
-            patience: options.objects.patience,
-        };
-        let shards =
-            place.wait(bucket.claim(ENGINE, options.shards, SHARDS, options.objects.create))??;
+        let (place, threads) = Place::new(bucket.name.clone(), options.objects.patience)?;
+        let claim = bucket.claim(ENGINE, options.shards, SHARDS, options.objects.create);
+        let shards = place.wait(claim)??;
         let cache = shared_cache(options.cache_bytes);
         let settings = settings(options, shards);
-        let open =
-            |shard: u16| open_shard(&bucket, shard as u8, settings.clone(), options, cache.clone());
+        let open = |shard: u16| open_shard(&bucket, shard as u8, &settings, options, &cache);
         let opened = place.wait(async {
             // The first shard decides who has the store, so of two who open it at once, one goes
             // ahead of the other in all of them.
@@ -166,7 +160,7 @@ impl SlateStore {
             objects: bucket.objects,
             root: bucket.root,
             requests: bucket.requests,
-            runtime: Some(runtime),
+            _threads: threads,
         })
     }
 
@@ -206,7 +200,7 @@ impl SlateStore {
             while let Some(ended) = unsettled.next().await {
                 let error = match ended {
                     Ok((_, Ok(()))) => continue,
-                    Ok((_, Err(error))) => self.place.error(error),
+                    Ok((_, Err(error))) => self.place.write_error(error),
                     Err(error) => self.place.poisoned(&error.to_string()),
                 };
                 let (_, count) = failed.get_or_insert((error, 0));
@@ -281,6 +275,22 @@ fn settings(options: &Options, shards: u16) -> Settings {
 }
 
 async fn open_shard(
+    bucket: &Bucket,
+    shard: u8,
+    settings: &Settings,
+    options: &Options,
+    cache: &Arc<dyn DbCache>,
+) -> Result<Db, slatedb::Error> {
+    let mut tries = OPENING_TRIES;
+    loop {
+        match try_open_shard(bucket, shard, settings.clone(), options, cache.clone()).await {
+            Err(error) if view::is_lost_race(&error) && tries > 1 => tries -= 1,
+            opened => return opened,
+        }
+    }
+}
+
+async fn try_open_shard(
     bucket: &Bucket,
     shard: u8,
     settings: Settings,
@@ -405,9 +415,7 @@ impl Store for SlateStore {
     }
 
     fn failure(&self) -> Option<Error> {
-        let fenced = |db: &Db| db.status().close_reason == Some(CloseReason::Fenced);
-        let open = self.view().is_ok();
-        (open && self.shards.iter().any(fenced)).then(|| self.place.fenced())
+        self.view().ok().and_then(|_| self.place.failure(&self.shards))
     }
 
     fn lag(&self) -> Option<Lag> {
@@ -447,15 +455,6 @@ fn by_shard(operations: Vec<Operation>) -> Vec<(u8, WriteBatch)> {
         }
     }
     batches
-}
-
-impl Drop for SlateStore {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            // It may be dropped by a thread that must not wait.
-            runtime.shutdown_background();
-        }
-    }
 }
 
 impl fmt::Debug for SlateStore {

@@ -36,16 +36,30 @@ pub(super) struct Place {
     pub(super) patience: Duration,
 }
 
-/// The threads of a store.
-pub(super) fn runtime() -> Result<Runtime> {
-    tokio::runtime::Builder::new_multi_thread()
-        .thread_name("stonecrop objects")
-        .enable_all()
-        .build()
-        .map_err(|error| Error::new(ErrorKind::Io, format!("no threads: {error}")))
+/// The threads of a store: they do the work in the background, and wait for the network.
+pub(super) struct Threads(Option<Runtime>);
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            // It may be dropped by a thread that must not wait.
+            runtime.shutdown_background();
+        }
+    }
 }
 
 impl Place {
+    /// A place under a name, with threads that must live as long as it is used.
+    pub(super) fn new(name: Arc<str>, patience: Duration) -> Result<(Self, Threads)> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .thread_name("stonecrop objects")
+            .enable_all()
+            .build()
+            .map_err(|error| Error::new(ErrorKind::Io, format!("no threads: {error}")))?;
+        let handle = runtime.handle().clone();
+        Ok((Place { name, handle, patience }, Threads(Some(runtime))))
+    }
+
     /// Waits on this thread, whatever it belongs to: what is in memory is there without a switch
     /// to another thread.
     pub(super) fn wait<T>(&self, work: impl Future<Output = T>) -> Result<T> {
@@ -73,6 +87,7 @@ impl Place {
             slatedb::ErrorKind::Closed(CloseReason::Fenced) => self.fenced(),
             slatedb::ErrorKind::Closed(CloseReason::Clean) => Error::closed(),
             slatedb::ErrorKind::Closed(_) => self.poisoned(&cause.to_string()),
+            slatedb::ErrorKind::Data if is_lost_race(&cause) => self.fenced(),
             slatedb::ErrorKind::Data => Error::new(
                 ErrorKind::Corrupt,
                 format!("{name} is damaged: {cause}; restore it from a backup"),
@@ -83,6 +98,25 @@ impl Place {
                 Error::new(ErrorKind::Unavailable, message).with_cause(cause)
             }
         }
+    }
+
+    /// Why a write failed. None is taken after it, and it says nothing of what was stored before.
+    pub(super) fn write_error(&self, cause: slatedb::Error) -> Error {
+        let text = cause.to_string();
+        match self.error(cause) {
+            error if matches!(error.kind(), ErrorKind::Fenced | ErrorKind::Closed) => error,
+            error => self.poisoned(&text).with_cause(error),
+        }
+    }
+
+    /// Why a shard has stopped by itself, if it has.
+    pub(super) fn failure(&self, shards: &[Db]) -> Option<Error> {
+        let reasons = || shards.iter().filter_map(|db| db.status().close_reason);
+        if reasons().any(|reason| reason == CloseReason::Fenced) {
+            return Some(self.fenced());
+        }
+        let failed = reasons().any(|reason| reason != CloseReason::Clean);
+        failed.then(|| self.poisoned("its work in the background has ended"))
     }
 
     pub(super) fn fenced(&self) -> Error {
@@ -99,6 +133,12 @@ impl Place {
             format!("{name}: a write failed, so no more are taken; open it again: {cause}");
         Error::new(ErrorKind::Poisoned, message)
     }
+}
+
+/// Whether another process was first to write a list of files under its number. SlateDB calls that
+/// damage, and has nothing but words to tell it from some.
+pub(super) fn is_lost_race(error: &slatedb::Error) -> bool {
+    error.kind() == slatedb::ErrorKind::Data && error.to_string().contains("version already exists")
 }
 
 /// All shards as they were at one moment.

@@ -1,0 +1,478 @@
+//! Stores on object storage: who has one, who follows it, and where there can be none.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use object_store::memory::InMemory;
+use object_store::path::Path;
+use object_store::{Error as ObjectError, ObjectStoreExt, PutMode};
+use stonecrop_store::{
+    Batch, Direction, Durability, ErrorKind, Follower, KeyRange, Options, Read, SlateStore, Store,
+};
+
+use crate::harness::{Place, keys};
+use crate::unruly::{Fate, Mood, Request, Unruly};
+
+fn options(shards: u16) -> Options {
+    let mut options = Options::default();
+    options.shards = Some(shards);
+    options.objects.flush_interval = Duration::from_millis(2);
+    options.objects.poll_interval = Duration::from_millis(20);
+    options
+}
+
+fn open(place: &Place, shards: u16) -> SlateStore {
+    SlateStore::open(&place.location, &options(shards)).unwrap()
+}
+
+#[allow(clippy::disallowed_methods, reason = "other threads and processes live in real time")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// Waits until something is there, and gives up after a while.
+#[allow(clippy::disallowed_methods, reason = "it waits for a condition, with a deadline")]
+fn eventually<T>(what: &str, within: Duration, mut look: impl FnMut() -> Option<T>) -> T {
+    let start = now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(start.elapsed() < within, "not within {within:?}: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Generous, for machines with much to do.
+const SOON: Duration = Duration::from_secs(10);
+
+#[test]
+fn a_second_opener_takes_over_and_the_first_is_refused_everything() {
+    let place = Place::new();
+    let first = open(&place, 2);
+    first.put(0, "a", "first", Durability::Sync).unwrap();
+    first.put(1, "b", "first", Durability::Sync).unwrap();
+    let before = first.snapshot().unwrap();
+
+    let second = open(&place, 2);
+    second.put(0, "c", "second", Durability::Sync).unwrap();
+
+    let error = first.put(0, "d", "late", Durability::Sync).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Fenced, "{error}");
+    assert!(error.to_string().contains("was taken over by another process"), "{error}");
+    for shard in 0..2 {
+        let refused = |read: &dyn Fn() -> Option<ErrorKind>| {
+            let kind = eventually("a read is refused", SOON, read);
+            assert_eq!(kind, ErrorKind::Fenced);
+        };
+        refused(&|| first.get(shard, b"a").err().map(|error| error.kind()));
+        refused(&|| before.get(shard, b"a").err().map(|error| error.kind()));
+        let scan = || first.scan(shard, KeyRange::all(), Direction::Forward);
+        refused(&|| scan().err().map(|error| error.kind()));
+    }
+    let kinds = [first.sync(), first.flush(), first.compact(), first.ready()]
+        .map(|result| result.unwrap_err().kind());
+    assert_eq!(kinds, [ErrorKind::Fenced; 4]);
+
+    assert_eq!(keys(&second, 0, KeyRange::all(), Direction::Forward), ["a", "c"]);
+    assert_eq!(keys(&second, 1, KeyRange::all(), Direction::Forward), ["b"]);
+}
+
+#[test]
+fn the_first_finds_out_by_itself_that_it_was_taken_over() {
+    let place = Place::new();
+    // As it is opened in earnest: looked for within a second, however rare other looks are.
+    let mut options = options(2);
+    options.objects.poll_interval = Duration::from_secs(5);
+    let first = SlateStore::open(&place.location, &options).unwrap();
+    assert!(first.failure().is_none());
+    let _second = SlateStore::open(&place.location, &options).unwrap();
+    let start = now();
+    let failure = eventually("the first knows", SOON, || first.failure());
+    assert_eq!(failure.kind(), ErrorKind::Fenced);
+    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+    assert!(first.close().is_err() || first.failure().is_none());
+}
+
+#[test]
+fn a_store_that_was_closed_is_not_said_to_have_failed() {
+    let place = Place::new();
+    let first = open(&place, 1);
+    first.close().unwrap();
+    let _second = open(&place, 1);
+    assert!(first.failure().is_none());
+    assert_eq!(first.get(0, b"a").unwrap_err().kind(), ErrorKind::Closed);
+}
+
+/// What a writer does who opens a store again and again, and writes until it is taken away.
+#[derive(Default)]
+struct Race {
+    acknowledged: BTreeSet<(u8, Vec<u8>)>,
+    opened: usize,
+    fenced: usize,
+}
+
+#[allow(clippy::disallowed_methods, reason = "each waits for its own while, so that some get on")]
+fn race(place: &Place, shards: u16, writer: u8) -> Race {
+    let mut race = Race::default();
+    let mut opening = Duration::ZERO;
+    for round in 0..12_u8 {
+        std::thread::sleep(opening * (u32::from(writer * 37 ^ round * 11) % 6));
+        let start = now();
+        let opened = SlateStore::open(&place.location, &options(shards));
+        opening = start.elapsed();
+        let store = match opened {
+            Ok(store) => store,
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Fenced, "{error}");
+                race.fenced += 1;
+                continue;
+            }
+        };
+        race.opened += 1;
+        for write in 0..40_u8 {
+            let shard = write % shards as u8;
+            let key = vec![writer, round, write];
+            match store.put(shard, key.clone(), vec![writer], Durability::Sync) {
+                Ok(()) => drop(race.acknowledged.insert((shard, key))),
+                Err(error) => {
+                    assert_eq!(error.kind(), ErrorKind::Fenced, "{error}");
+                    race.fenced += 1;
+                    break;
+                }
+            }
+        }
+    }
+    race
+}
+
+fn race_of_four(shards: u16) {
+    let place = Place::new();
+    let races: Vec<_> = std::thread::scope(|scope| {
+        let place = &place;
+        let writers: Vec<_> =
+            (0..4).map(|writer| scope.spawn(move || race(place, shards, writer))).collect();
+        writers.into_iter().map(|writer| writer.join().unwrap()).collect()
+    });
+    let store = open(&place, shards);
+    let found: BTreeSet<_> = (0..shards as u8)
+        .flat_map(|shard| {
+            let keys = keys(&store, shard, KeyRange::all(), Direction::Forward);
+            keys.into_iter().map(move |key| (shard, key.to_vec()))
+        })
+        .collect();
+    let acknowledged: BTreeSet<_> = races.iter().flat_map(|race| &race.acknowledged).collect();
+    let lost: Vec<_> = acknowledged.iter().filter(|write| !found.contains(**write)).collect();
+    assert!(lost.is_empty(), "{} of {} lost: {lost:?}", lost.len(), acknowledged.len());
+    let sum = |of: fn(&Race) -> usize| races.iter().map(of).sum::<usize>();
+    let (opened, fenced) = (sum(|race| race.opened), sum(|race| race.fenced));
+    let figures = format!("{opened} opened, {fenced} fenced, {} acknowledged", acknowledged.len());
+    assert!(opened > 1 && fenced > 0 && acknowledged.len() > 20, "{figures}");
+}
+
+#[test]
+fn a_store_that_many_make_at_once_is_made_once_and_nobody_is_told_of_damage() {
+    for _ in 0..20 {
+        let place = Place::new();
+        let kinds: Vec<_> = std::thread::scope(|scope| {
+            let make =
+                || SlateStore::open(&place.location, &options(2)).map(|store| store.shards());
+            let makers: Vec<_> = (0..4).map(|_| scope.spawn(make)).collect();
+            makers.into_iter().map(|maker| maker.join().unwrap()).collect()
+        });
+        for made in kinds {
+            let kind = made.as_ref().map_err(|error| error.kind());
+            assert!(matches!(kind, Ok(2) | Err(ErrorKind::Fenced)), "{made:?}");
+        }
+        assert_eq!(open(&place, 5).shards(), 2);
+    }
+}
+
+#[test]
+fn of_four_racing_writers_nothing_acknowledged_is_lost() {
+    race_of_four(1);
+}
+
+#[test]
+fn of_four_racing_writers_of_several_shards_nothing_acknowledged_is_lost() {
+    race_of_four(3);
+}
+
+#[test]
+fn a_follower_sees_what_was_synced_and_takes_no_writes() {
+    let place = Place::new();
+    let writer = open(&place, 2);
+    writer.put(0, "a", "1", Durability::Sync).unwrap();
+    let follower = Follower::open(&place.location, &options(2)).unwrap();
+    assert_eq!(follower.shards(), 2);
+    assert_eq!(follower.get(0, b"a").unwrap().as_deref(), Some(&b"1"[..]));
+
+    writer.put(1, "b", "2", Durability::Sync).unwrap();
+    writer.delete(0, "a", Durability::Sync).unwrap();
+    eventually("the follower sees a write", SOON, || follower.get(1, b"b").unwrap());
+    eventually("the follower sees a delete", SOON, || {
+        follower.get(0, b"a").unwrap().is_none().then_some(())
+    });
+    assert_eq!(keys(&follower, 1, KeyRange::all(), Direction::Backward), ["b"]);
+
+    let write = follower.put(0, "c", "3", Durability::Sync);
+    let kinds = [write, follower.sync(), follower.flush(), follower.compact()]
+        .map(|result| result.unwrap_err().kind());
+    assert_eq!(kinds, [ErrorKind::ReadOnly; 4]);
+    let lag = follower.lag().unwrap();
+    assert!(lag.at_most <= Duration::from_secs(1) && !lag.failed, "{lag:?}");
+    assert!(writer.failure().is_none(), "a follower takes nothing over");
+    writer.put(0, "d", "4", Durability::Sync).unwrap();
+}
+
+#[test]
+fn a_follower_goes_on_when_another_writer_takes_over() {
+    let place = Place::new();
+    let first = open(&place, 2);
+    first.put(0, "a", "first", Durability::Sync).unwrap();
+    let follower = Follower::open(&place.location, &options(2)).unwrap();
+    for round in 0..3_u8 {
+        let next = open(&place, 2);
+        next.put(round % 2, [b'b', round].to_vec(), "next", Durability::Sync).unwrap();
+        next.flush().unwrap();
+        next.compact().unwrap();
+        let key = [b'b', round];
+        eventually("the next one's write", SOON, || follower.get(round % 2, &key).unwrap());
+        assert!(follower.get(0, b"a").unwrap().is_some());
+        assert!(!follower.lag().unwrap().failed);
+    }
+    assert_eq!(first.put(0, "z", "", Durability::Sync).unwrap_err().kind(), ErrorKind::Fenced);
+}
+
+#[test]
+fn there_is_nothing_to_follow_where_there_is_no_store() {
+    let place = Place::new();
+    let error = Follower::open(&place.location, &options(1)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert!(error.to_string().contains("there is no database to follow"), "{error}");
+}
+
+/// Takes every write, whatever its condition.
+#[derive(Debug)]
+struct Unconditional {
+    ignores_create: bool,
+    ignores_update: bool,
+}
+
+#[async_trait::async_trait]
+impl Mood for Unconditional {
+    async fn fate(&self, _: Request, _: &Path) -> Fate {
+        Fate::default()
+    }
+
+    fn condition(&self, asked: PutMode) -> PutMode {
+        match asked {
+            PutMode::Create if self.ignores_create => PutMode::Overwrite,
+            PutMode::Update(_) if self.ignores_update => PutMode::Overwrite,
+            asked => asked,
+        }
+    }
+}
+
+#[test]
+fn an_object_store_that_ignores_conditions_is_refused_by_name() {
+    for (ignores_create, ignores_update) in [(true, true), (true, false), (false, true)] {
+        let objects = Arc::new(InMemory::new());
+        let mood = Arc::new(Unconditional { ignores_create, ignores_update });
+        let store = Arc::new(Unruly::new(objects.clone(), mood));
+        let error = SlateStore::open_in(store, "s3://bucket", &options(1)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        let message = error.to_string();
+        assert!(message.contains("s3://bucket") && message.contains("Unruly"), "{message}");
+        assert!(message.contains("If-None-Match"), "{message}");
+        assert_eq!(names(&objects), [""; 0], "nothing is left there");
+    }
+}
+
+fn names(objects: &InMemory) -> Vec<String> {
+    use futures::TryStreamExt;
+    use object_store::ObjectStore;
+    let all = futures::executor::block_on(objects.list(None).try_collect::<Vec<_>>()).unwrap();
+    all.into_iter().map(|object| object.location.to_string()).collect()
+}
+
+/// Refuses requests of one kind, always with the same answer.
+#[derive(Debug)]
+struct Refusing(Request, fn() -> ObjectError);
+
+#[async_trait::async_trait]
+impl Mood for Refusing {
+    async fn fate(&self, request: Request, _: &Path) -> Fate {
+        Fate { refused: (request == self.0).then(self.1), ..Fate::default() }
+    }
+}
+
+fn denied() -> ObjectError {
+    ObjectError::PermissionDenied { path: "p".to_owned(), source: "403 Forbidden".into() }
+}
+
+fn unknown_key() -> ObjectError {
+    ObjectError::Unauthenticated { path: "p".to_owned(), source: "401 Unauthorized".into() }
+}
+
+fn no_bucket() -> ObjectError {
+    ObjectError::NotFound { path: "p".to_owned(), source: "404 NoSuchBucket".into() }
+}
+
+fn busy() -> ObjectError {
+    crate::unruly::generic("503 Slow Down")
+}
+
+#[test]
+fn what_the_object_store_refuses_is_said_at_the_start() {
+    let cases: [(Request, fn() -> ObjectError, ErrorKind, &[&str]); 6] = [
+        (Request::Put, denied, ErrorKind::Denied, &["403 Forbidden", "check the credentials"]),
+        (Request::Get, denied, ErrorKind::Denied, &["403 Forbidden", "check the credentials"]),
+        (Request::Put, unknown_key, ErrorKind::Denied, &["401", "check the credentials"]),
+        (Request::Put, no_bucket, ErrorKind::Denied, &["404", "check the name of the bucket"]),
+        (Request::Put, busy, ErrorKind::Unavailable, &["503 Slow Down"]),
+        (Request::Get, busy, ErrorKind::Unavailable, &["503 Slow Down"]),
+    ];
+    for (request, answer, kind, words) in cases {
+        let mood = Arc::new(Refusing(request, answer));
+        let store = Arc::new(Unruly::new(Arc::new(InMemory::new()), mood));
+        let error = SlateStore::open_in(store, "s3://bucket", &options(1)).unwrap_err();
+        assert_eq!(error.kind(), kind, "{error}");
+        let message = error.to_string();
+        assert!(message.contains("s3://bucket"), "{message}");
+        assert!(words.iter().all(|word| message.contains(word)), "{message}");
+    }
+}
+
+#[test]
+fn an_opening_that_fails_does_not_disturb_a_thread_that_must_not_wait() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let kind = runtime.block_on(async {
+        let mood = Arc::new(Refusing(Request::Put, denied));
+        let store = Arc::new(Unruly::new(Arc::new(InMemory::new()), mood));
+        SlateStore::open_in(store, "s3://bucket", &options(1)).unwrap_err().kind()
+    });
+    assert_eq!(kind, ErrorKind::Denied);
+    let place = Place::new();
+    let kind =
+        runtime.block_on(async { Follower::open(&place.location, &options(1)) }).unwrap_err();
+    assert_eq!(kind.kind(), ErrorKind::Invalid);
+}
+
+/// What opening says when the marker is as told.
+fn with_marker(change: impl Fn(&str) -> String) -> (ErrorKind, String) {
+    let objects = Arc::new(InMemory::new());
+    SlateStore::open_in(objects.clone(), "s3://bucket", &options(2)).unwrap().close().unwrap();
+    let marker = Path::from("STONECROP");
+    futures::executor::block_on(async {
+        let text = objects.get(&marker).await.unwrap().bytes().await.unwrap();
+        let text = change(std::str::from_utf8(&text).unwrap());
+        objects.put(&marker, text.into_bytes().into()).await.unwrap();
+    });
+    let error = SlateStore::open_in(objects, "s3://bucket", &options(2)).unwrap_err();
+    (error.kind(), error.to_string())
+}
+
+/// The marker with a right checksum.
+fn checked(text: &str) -> String {
+    let (body, _) = text.rsplit_once("check ").unwrap();
+    format!("{body}check {:08x}\n", crc32fast::hash(body.as_bytes()))
+}
+
+#[test]
+fn a_marker_that_says_something_else_is_refused() {
+    let (kind, message) = with_marker(|text| checked(&text.replace("slatedb", "fjall")));
+    assert_eq!(kind, ErrorKind::Corrupt);
+    assert!(message.contains("the engine is fjall"), "{message}");
+    assert!(message.contains("s3://bucket/STONECROP"), "{message}");
+
+    let (kind, message) = with_marker(|text| checked(&text.replace("stonecrop 2", "stonecrop 99")));
+    assert_eq!(kind, ErrorKind::Version);
+    assert!(message.contains("format 99") && message.contains("use a newer one"), "{message}");
+
+    let (kind, message) = with_marker(|text| text.replace("shards 2", "shards 3"));
+    assert_eq!(kind, ErrorKind::Corrupt);
+    assert!(message.contains("its checksum differs"), "{message}");
+
+    let (kind, _) = with_marker(|_| "years of work".to_owned());
+    assert_eq!(kind, ErrorKind::Corrupt);
+}
+
+#[test]
+fn the_count_of_shards_is_fixed_when_a_store_is_made() {
+    let place = Place::new();
+    open(&place, 3).close().unwrap();
+    assert_eq!(open(&place, 7).shards(), 3);
+    assert_eq!(Follower::open(&place.location, &options(7)).unwrap().shards(), 3);
+    for shards in [0, 257] {
+        let place = Place::new();
+        let error = SlateStore::open(&place.location, &options(shards)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        assert!(error.to_string().contains("1 to 256"), "{error}");
+    }
+}
+
+#[test]
+fn readers_never_see_half_a_batch_while_it_is_on_its_way_to_several_shards() {
+    /// The shards answer at different times.
+    #[derive(Debug)]
+    struct Uneven;
+
+    #[async_trait::async_trait]
+    impl Mood for Uneven {
+        async fn fate(&self, request: Request, path: &Path) -> Fate {
+            let slow = request == Request::Put && path.as_ref().contains("shard-002/wal");
+            Fate { delay: Duration::from_millis(if slow { 10 } else { 0 }), ..Fate::default() }
+        }
+    }
+
+    let objects = Arc::new(Unruly::new(Arc::new(InMemory::new()), Arc::new(Uneven)));
+    let store = SlateStore::open_in(objects, "test", &options(4)).unwrap();
+    let write = |number: u64| {
+        let mut batch = Batch::new();
+        (0..4).for_each(|shard| batch.put(shard, "counter", number.to_be_bytes().to_vec()));
+        store.write(batch, Durability::Sync).unwrap();
+    };
+    write(0);
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            (1..=40).for_each(write);
+            done.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        while !done.load(std::sync::atomic::Ordering::Relaxed) {
+            let snapshot = store.snapshot().unwrap();
+            let counters = [0, 1, 2, 3].map(|shard| snapshot.get(shard, b"counter").unwrap());
+            assert!(counters.iter().all(|counter| *counter == counters[0]), "{counters:?}");
+        }
+    });
+}
+
+#[test]
+fn a_location_that_can_not_be_is_refused_with_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "years of work").unwrap();
+    let problem = |location: &str| {
+        let error = SlateStore::open(location, &options(1)).unwrap_err();
+        assert!(error.to_string().contains(location.split('?').next().unwrap()), "{error}");
+        (error.kind(), error.to_string())
+    };
+    let (_, message) = problem(&format!("file://{}?engine=slatedb", file.display()));
+    assert!(message.contains("exists"), "{message}");
+    let (kind, message) = problem("file:///proc/nowhere?engine=slatedb");
+    assert_ne!(kind, ErrorKind::Corrupt, "{message}");
+    let (kind, message) = problem("s3:///path");
+    assert_eq!(kind, ErrorKind::Invalid);
+    assert!(message.contains("name a bucket"), "{message}");
+    // A port on which nobody listens.
+    let (kind, message) = problem("s3://bucket/path?endpoint=http://127.0.0.1:1");
+    assert_eq!(kind, ErrorKind::Unavailable, "{message}");
+}
+
+#[test]
+fn secrets_in_a_location_are_not_told() {
+    let error = Follower::open("s3://bucket/path?token=hunter2", &options(1)).unwrap_err();
+    assert!(!error.to_string().contains("hunter2"), "{error}");
+}
