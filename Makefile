@@ -2,9 +2,9 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo build web test lint unit docs api browser dynamodb fuzz fuzz-short fuzz-tools bench \
-	bench-short bench-peers test-long model-long crash crash-tools fmt tools cargo node browser-tools \
-	api-tools dynamodb-tools objects objects-tools
+.PHONY: help demo build web test lint unit docs api browser soak-scroll dynamodb objects objects-bench \
+	fuzz fuzz-short fuzz-tools bench bench-short bench-peers test-long model-long crash crash-tools fmt \
+	tools cargo node browser-tools api-tools dynamodb-tools objects-tools
 
 KEYS := -p stonecrop-keys
 # cargo-fuzz builds with a sanitizer, which the stable compiler allows only with this set.
@@ -55,6 +55,9 @@ api: unit api-tools
 browser: unit browser-tools
 	cd web && npm test
 	cd tests/browser && $(NPM_INSTALL) && STONECROP_BIN="$$PWD/../../target/debug/stonecrop" npm test
+
+soak-scroll: build browser-tools ## Scroll through a million rows in a browser, and say how smooth it was
+	cd tests/browser && $(NPM_INSTALL) && STONECROP_BIN="$$PWD/../../target/release/stonecrop" node soak-scroll.mjs
 
 # DynamoDB's protocol through AWS's clients: boto3, the Rust SDK, the JavaScript SDK.
 dynamodb: unit dynamodb-tools

@@ -160,6 +160,44 @@ test("a cell tells of its clock when the pointer rests on it", async () => {
   assert.match(await card.innerText(), /family billing[\s\S]*written[\s\S]*1 h[\s\S]*gone/);
 });
 
+test("a cell names the write that wrote it, and the row's panel shows what else it wrote", async () => {
+  const written = { set: { city: { String: "Wil" } } };
+  const { writes } = await server.call("POST", "/v1/tables/accounts/rows", { writes: [7, 9, 12].map((row) => ({ key: id(row), ...written })) });
+  await server.patch("accounts", id(8), written);
+  await open();
+  await cell(page, 7, "city").hover();
+  const name = writes[0].written_at;
+  await page.getByRole("tooltip").getByText(name, { exact: true }).waitFor();
+  await cell(page, 7, "id").click();
+  const panel = page.getByRole("complementary", { name: `Row ${id(7)}` });
+  await panel.locator(".panel-section", { hasText: name }).getByRole("button", { name: "Its rows" }).click();
+  await counted(page, 3);
+  for (const [place, row] of [[1, 7], [2, 9], [3, 12]]) await says(place, "id", id(row));
+  await page.locator(".chip", { hasText: `written by ${name}` }).waitFor();
+});
+
+test("a row is deleted once that is confirmed, unless somebody changed it meanwhile", async () => {
+  const gone = async (row) => (await server.call("POST", "/v1/tables/accounts/get", { keys: [id(row)] })).rows[0] === null;
+  await open();
+  await counted(page, ROWS);
+  await cell(page, 20, "city").click();
+  await page.keyboard.press("Shift+Delete");
+  const dialog = page.getByRole("dialog", { name: "Delete this row?" });
+  await dialog.getByRole("button", { name: "Keep it" }).click();
+  assert.equal(await gone(20), false);
+  await cell(page, 20, "id").click();
+  await page.getByRole("button", { name: "Delete this row…" }).click();
+  await server.patch("accounts", id(20), { set: { city: { String: "Elm" } } });
+  await dialog.getByRole("button", { name: "Delete", exact: true }).click();
+  const conflict = page.getByRole("dialog", { name: "Somebody else changed this row" });
+  await conflict.getByText("Elm").waitFor();
+  assert.equal(await gone(20), false);
+  await conflict.getByRole("button", { name: "Delete it as it is now" }).click();
+  await says(20, "id", id(21));
+  assert.equal(await gone(20), true);
+  await server.patch("accounts", id(20), { set: { name: { String: "Account 20" } } });
+});
+
 test("only rows with something stale can be shown", async () => {
   await open();
   await page.getByRole("button", { name: "Only stale" }).click();

@@ -1,4 +1,6 @@
 """BatchWriteItem: many puts and deletes, each for itself."""
+import re
+
 import pytest
 
 from dynamo import NOT_FOUND, VALIDATION, plain_item, refused, typed_all
@@ -141,3 +143,13 @@ def test_metrics_and_capacity_come_when_asked(simple, pk):
     """AWS: BatchWriteItem."""
     answer = write(simple, put(pk=pk), put(pk=pk + "2"), ReturnConsumedCapacity="TOTAL")
     assert answer["ConsumedCapacity"] == [{"TableName": simple.name, "CapacityUnits": 2.0}]
+
+
+def test_too_many_writes_are_told_with_what_was_asked(client):
+    """AWS: BatchWriteItem."""
+    puts = [{"PutRequest": {"Item": {"pk": {"S": str(number)}}}} for number in range(26)]
+    with refused(VALIDATION, re.compile(
+            r"^1 validation error detected: Value '\{.+\}' at 'requestItems' failed to satisfy "
+            r"constraint: Map value must satisfy constraint: \[Member must have length less than or "
+            r"equal to 25, Member must have length greater than or equal to 1\]$")):
+        client.batch_write_item(RequestItems={"no-such-table": puts})

@@ -249,3 +249,80 @@ def test_tags_given_at_birth_are_kept(client, make):
     table = make(Tags=[{"Key": "owner", "Value": "blue"}])
     tags = client.list_tags_of_resource(ResourceArn=table.describe()["TableArn"])["Tags"]
     assert tags == [{"Key": "owner", "Value": "blue"}]
+
+
+def told_of(answer):
+    """The faults that a refusal tells, and how many it says there are."""
+    count, _, rest = answer.message.partition(" validation error")
+    return int(count), set(rest.partition("detected: ")[2].split("; "))
+
+
+def fault(value, at, rule):
+    return f"Value {value} at '{at}' failed to satisfy constraint: {rule}"
+
+
+MISSING = "Member must not be null"
+
+
+def test_all_faults_of_members_are_told_at_once_with_their_places(http):
+    """AWS: CreateTable."""
+    count, told = told_of(http.send("CreateTable", {
+        "TableName": "abc", "AttributeDefinitions": [{}],
+        "KeySchema": [{"KeyType": "HASH"}, {"AttributeName": "a", "KeyType": "Woop"}],
+        "ProvisionedThroughput": {"WriteCapacityUnits": 0}}))
+    expected = {
+        fault("null", "keySchema.1.member.attributeName", MISSING),
+        fault("'Woop'", "keySchema.2.member.keyType",
+              "Member must satisfy enum value set: [HASH, RANGE]"),
+        fault("null", "attributeDefinitions.1.member.attributeName", MISSING),
+        fault("null", "attributeDefinitions.1.member.attributeType", MISSING),
+        fault("null", "provisionedThroughput.readCapacityUnits", MISSING),
+        fault("'0'", "provisionedThroughput.writeCapacityUnits",
+              "Member must have value greater than or equal to 1"),
+    }
+    assert (count, told) == (len(expected), expected)
+
+
+@pytest.mark.parametrize("which", ["LocalSecondaryIndexes", "GlobalSecondaryIndexes"])
+def test_faults_of_an_index_are_told_with_its_place(http, which):
+    """AWS: CreateTable."""
+    at = f"{which[0].lower()}{which[1:]}.2.member"
+    good = index("good", "pk", "sk")
+    count, told = told_of(http.send("CreateTable", table_request(sort="sk", **{which: [
+        good, {"IndexName": "h;", "KeySchema": [], "Projection": {
+            "ProjectionType": "SOME", "NonKeyAttributes": []}}]})))
+    expected = {
+        fault("'h;'", f"{at}.indexName",
+              "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"),
+        fault("'h;'", f"{at}.indexName", "Member must have length greater than or equal to 3"),
+        fault("'[]'", f"{at}.keySchema", "Member must have length greater than or equal to 1"),
+        fault("'SOME'", f"{at}.projection.projectionType",
+              "Member must satisfy enum value set: [ALL, INCLUDE, KEYS_ONLY]"),
+        fault("'[]'", f"{at}.projection.nonKeyAttributes",
+              "Member must have length greater than or equal to 1"),
+    }
+    assert (count, told) == (len(expected), expected)
+
+
+def test_ten_faults_are_told_and_no_more(http):
+    """AWS: CreateTable."""
+    count, told = told_of(http.send("CreateTable", table_request(
+        sort="sk", AttributeDefinitions=definitions(pk="S", sk="S"),
+        KeySchema=key_schema("pk", "sk"), LocalSecondaryIndexes=[{"KeySchema": []}] * 9)))
+    assert (count, len(told)) == (10, 10)
+
+
+@pytest.mark.parametrize("read, write, which", [
+    (10**12 + 1, 10**12 + 1, "ReadCapacityUnits"), (10**12, 10**12 + 1, "WriteCapacityUnits")])
+def test_units_have_a_bound(client, read, write, which):
+    """AWS: CreateTable."""
+    with refused(VALIDATION, f"Given value {10**12 + 1} for {which} is out of bounds"):
+        client.create_table(**table_request(ProvisionedThroughput={
+            "ReadCapacityUnits": read, "WriteCapacityUnits": write}))
+
+
+def test_definitions_are_looked_at_before_the_order_of_keys(client):
+    """AWS: CreateTable."""
+    with refused(VALIDATION, "Invalid KeySchema: Some index key attribute have no definition"):
+        client.create_table(**table_request(AttributeDefinitions=definitions(pk="S"), KeySchema=[
+            {"AttributeName": "pk", "KeyType": "RANGE"}, {"AttributeName": "pk", "KeyType": "HASH"}]))

@@ -368,3 +368,29 @@ def test_a_transaction_does_not_mix_reads_and_writes(simple, pk):
         together(simple, f"SELECT * FROM TABLE WHERE pk = '{pk}'",
                  f"INSERT INTO TABLE VALUE {{'pk': '{pk}2'}}")
     assert simple.get({"pk": pk + "2"}) is None
+
+
+def test_a_failed_condition_tells_the_item_when_asked(client, music):
+    """AWS: ExecuteStatement."""
+    statement = "UPDATE TABLE SET title = 'x' WHERE pk = 'acme' AND sk = 1 AND price = 99"
+    with refused(CONDITION_FAILED) as caught:
+        run(music, statement, ReturnValuesOnConditionCheckFailure="ALL_OLD")
+    assert caught.value.response["Item"]["title"] == {"S": "song 1"}
+    with refused(CONDITION_FAILED) as caught:
+        run(music, statement)
+    assert "Item" not in caught.value.response
+    with refused(VALIDATION):
+        run(music, statement, ReturnValuesOnConditionCheckFailure="ALL_NEW")
+
+
+def test_failed_conditions_in_batches_and_transactions_tell_the_item_when_asked(client, music):
+    """AWS: BatchExecuteStatement."""
+    statement = {
+        "Statement": _named(music, "DELETE FROM TABLE WHERE pk = 'acme' AND sk = 2 AND price = 99"),
+        "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
+    answer = client.batch_execute_statement(Statements=[statement])
+    assert answer["Responses"][0]["Error"]["Item"]["title"] == {"S": "song 2"}
+    with refused(CANCELLED) as caught:
+        client.execute_transaction(TransactStatements=[statement])
+    reasons = caught.value.response["CancellationReasons"]
+    assert reasons[0]["Item"]["title"] == {"S": "song 2"}

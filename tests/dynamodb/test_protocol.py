@@ -342,3 +342,8 @@ def test_two_signatures_are_refused(http):
     """AWS: Error handling with DynamoDB."""
     answer = http.send("ListTables", path="/?X-Amz-Algorithm=AWS4-HMAC-SHA256")
     assert (answer.status, answer.type) == (400, "InvalidSignatureException")
+
+
+def test_the_door_is_at_one_address(http):
+    """AWS: DynamoDB low-level API."""
+    assert http.send("ListTables", path="//").status == 404

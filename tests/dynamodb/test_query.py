@@ -243,3 +243,21 @@ def test_a_megabyte_is_counted_before_filter_and_projection(make):
                          names={"#l": "load"}, ProjectionExpression="pk")
     assert (answer["Count"], answer["ScannedCount"]) == (0, 4)
     assert plain_item(answer["LastEvaluatedKey"]) == {"pk": "p", "sk": 3}
+
+
+def test_conditions_are_counted_before_the_table_is_looked_for(client):
+    """AWS: Query."""
+    with refused(VALIDATION, "Conditions can be of length 1 or 2 only"):
+        client.query(TableName="no-such-table", KeyConditions={})
+
+
+def test_all_that_is_wrong_with_the_name_of_an_index_is_told(table):
+    """AWS: Query."""
+    with refused(VALIDATION, re.compile("^2 validation errors detected: .*pattern.*; .*length")):
+        table.query("pk = :a", {":a": "a"}, IndexName="a;")
+
+
+def test_a_missing_condition_is_told_before_a_wrong_start(named):
+    """AWS: Query."""
+    with refused(VALIDATION, "Query condition missed key schema element: pk"):
+        named.query("sk = :a", {":a": "a"}, ExclusiveStartKey={"pk": {"S": "a"}, "zz": {"S": "a"}})

@@ -181,3 +181,20 @@ def test_a_page_ends_at_a_megabyte(make):
         table.put({"pk": f"p{number}", "load": "x" * 300_000})
     pages = list(scan_all(table))
     assert [page["Count"] for page in pages] == [4, 1]
+
+
+@pytest.mark.parametrize("condition", [
+    "a = :a AND a > ((b))", "(a) BETWEEN (((b.c)).d) AND (c)", "((b.c)).d = :a",
+    "a = :a AND ((a = :a AND b = :a))"])
+def test_parentheses_around_parentheses_are_refused(table, condition):
+    """AWS: Condition and filter expressions, operators, and functions in DynamoDB."""
+    with refused(VALIDATION, "Invalid FilterExpression: The expression has redundant parentheses;"):
+        table.scan(FilterExpression=condition, values={":a": 1})
+
+
+@pytest.mark.parametrize("start", [{}, {"other": 1}, {"pk": 5}, {"pk": "a", "more": 1, "most": 1}])
+def test_the_start_of_a_scan_is_a_key_of_the_table(simple, start):
+    """AWS: Scan."""
+    with refused(VALIDATION, "The provided starting key is invalid: The provided key element does "
+                             "not match the schema"):
+        simple.scan(ExclusiveStartKey=typed_all(start))

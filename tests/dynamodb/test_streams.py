@@ -331,3 +331,33 @@ def test_a_stream_that_was_switched_off_can_still_be_read(client, streams, make)
     table.put({"pk": "p", "n": 2})
     assert [plain_item(record["dynamodb"]["NewImage"])["n"]
             for record in read(streams, arn, 1)] == [1]
+
+
+def native(http, method, path, body=None):
+    headers = {"Authorization": None, "Content-Type": "application/json"}
+    return http.send(method=method, path=f"/v1/tables/{path}", body=body, headers=headers)
+
+
+def test_a_stream_is_over_when_the_changes_are_switched_off_elsewhere(client, http, streams, make):
+    """AWS: DescribeStream."""
+    table = make(StreamSpecification=view("KEYS_ONLY"))
+    table.put({"pk": "a"})
+    arn = stream_of(table)
+    assert native(http, "PATCH", table.name, {"changes": None}).status == 200
+    told = table.describe()
+    assert "StreamSpecification" not in told
+    assert told["LatestStreamArn"] == arn
+    assert streams.describe_stream(StreamArn=arn)["StreamDescription"]["StreamStatus"] == "DISABLED"
+    assert len(read(streams, arn, 1)) == 1
+    client.update_table(TableName=table.name, StreamSpecification=view("NEW_IMAGE"))
+    assert stream_of(table) != arn
+
+
+def test_a_stream_that_ends_leaves_the_changes_that_were_kept_before_it(client, http, make):
+    """AWS: UpdateTable."""
+    table = make()
+    assert native(http, "PATCH", table.name, {"changes": {"keep": "2h"}}).status == 200
+    client.update_table(TableName=table.name, StreamSpecification=view("NEW_IMAGE"))
+    assert native(http, "GET", table.name).json["changes"] != {"keep": "2h"}
+    client.update_table(TableName=table.name, StreamSpecification={"StreamEnabled": False})
+    assert native(http, "GET", table.name).json["changes"] == {"keep": "2h"}

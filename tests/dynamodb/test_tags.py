@@ -140,3 +140,33 @@ def test_no_tags_to_remove_are_refused(client, arn):
     """AWS: UntagResource."""
     with refused(VALIDATION, "Atleast one Tag Key needs to be provided as Input."):
         client.untag_resource(ResourceArn=arn, TagKeys=[])
+
+
+@pytest.mark.parametrize("operation", ["TagResource", "UntagResource", "ListTagsOfResource"])
+@pytest.mark.parametrize("resource, told", [
+    ("", "*"), ("abcd", "abcd"), ("a:b:c:d:e:f", "a:b:c:d:e:f"), ("a:b:c:d:e/f", "a:b:c:d:e/f")])
+def test_a_resource_that_is_of_nobody_is_not_for_us(http, operation, resource, told):
+    """AWS: How Amazon DynamoDB works with IAM."""
+    answer = http.send(operation, {"ResourceArn": resource})
+    assert (answer.status, answer.type) == (400, "AccessDeniedException")
+    assert re.fullmatch(rf"User: arn:aws:iam::\d+:.+ is not authorized to perform: "
+                        rf"dynamodb:{operation} on resource: {re.escape(told)}", answer.message)
+
+
+@pytest.mark.parametrize("operation", ["TagResource", "UntagResource", "ListTagsOfResource"])
+def test_no_resource_is_no_arn(http, operation):
+    """AWS: TagResource."""
+    assert http.send(operation, {}).message == "Invalid TableArn"
+
+
+@pytest.mark.parametrize("operation, more, told", [
+    ("TagResource", {}, "1 validation error detected: Value null at 'tags' failed to satisfy "
+                        "constraint: Member must not be null"),
+    ("UntagResource", {}, "1 validation error detected: Value null at 'tagKeys' failed to satisfy "
+                          "constraint: Member must not be null"),
+    ("TagResource", {"Tags": []}, "Invalid TableArn: Invalid ResourceArn provided as input "
+                                  "a:b:c:d:e:f/g"),
+])
+def test_what_is_missing_is_told_before_whose_resource_it_is(http, operation, more, told):
+    """AWS: TagResource."""
+    assert http.send(operation, {"ResourceArn": "a:b:c:d:e:f/g", **more}).message == told

@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from dynamo import VALIDATION, refused
+from dynamo import VALIDATION, index, plain_item, refused
 
 INVALID = "Invalid UpdateExpression: "
 
@@ -269,3 +269,23 @@ def test_names_and_values_must_be_used_and_well_formed(simple, pk, expression, n
     """AWS: Using expressions in DynamoDB."""
     with refused(VALIDATION, told):
         simple.update({"pk": pk}, expression, values, names)
+
+
+def test_what_is_told_of_a_list_is_what_is_at_the_places_named(simple, pk):
+    """AWS: UpdateItem."""
+    simple.put({"pk": pk, "l": [1, 3]})
+    answer = simple.update({"pk": pk}, "SET l[1] = :a, l[4] = :b, l[2] = :c ADD l[8] :d",
+                           {":a": "one", ":b": 4, ":c": 2, ":d": 8}, ReturnValues="UPDATED_NEW")
+    assert simple.get({"pk": pk})["l"] == [1, "one", 2, 4, 8]
+    assert plain_item(answer["Attributes"]) == {"l": ["one", 2, 8]}
+
+
+def test_the_key_of_an_index_is_not_set_to_a_copy_of_another_type(make, pk):
+    """AWS: UpdateItem."""
+    table = make(GlobalSecondaryIndexes=[index("by-who", "who")])
+    table.put({"pk": pk, "count": 1})
+    with refused(VALIDATION, "The update expression attempted to update the secondary index key to "
+                             "unsupported type"):
+        table.update({"pk": pk}, "SET who = #count", names={"#count": "count"})
+    with refused(VALIDATION, re.compile("Type mismatch for Index Key who Expected: S Actual: N")):
+        table.update({"pk": pk}, "SET who = :one", {":one": 1})

@@ -274,3 +274,26 @@ def test_a_new_index_with_the_wrong_key_schema_is_refused(client, simple):
         client.update_table(TableName=simple.name, AttributeDefinitions=definitions(color="S"),
                             GlobalSecondaryIndexUpdates=[{"Create": wrong}])
     assert "GlobalSecondaryIndexes" not in simple.describe()
+
+
+@pytest.mark.parametrize("more, told", [
+    ({"ProvisionedThroughput": {"ReadCapacityUnits": 10**12 + 1, "WriteCapacityUnits": 1}},
+     f"Given value {10**12 + 1} for ReadCapacityUnits is out of bounds"),
+    ({"GlobalSecondaryIndexUpdates": []},
+     "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
+     "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required"),
+    ({"GlobalSecondaryIndexUpdates": [{"Update": {}}]},
+     "2 validation errors detected: Value null at "
+     "'globalSecondaryIndexUpdates.1.member.update.indexName' failed to satisfy constraint: Member "
+     "must not be null; Value null at "
+     "'globalSecondaryIndexUpdates.1.member.update.provisionedThroughput' failed to satisfy "
+     "constraint: Member must not be null"),
+    ({"GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "a;b"}}]},
+     "1 validation error detected: Value 'a;b' at "
+     "'globalSecondaryIndexUpdates.1.member.delete.indexName' failed to satisfy constraint: Member "
+     "must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"),
+])
+def test_what_is_wrong_by_itself_is_told_before_the_table_is_looked_for(client, more, told):
+    """AWS: UpdateTable."""
+    with refused(VALIDATION, told):
+        client.update_table(TableName="no-such-table", **more)

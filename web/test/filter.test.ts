@@ -24,6 +24,11 @@ describe("a column's filter becomes a condition", () => {
     expect(oneFilter({ column: "name", test: "before", text: "2024-01-15 10:00" }, accounts)).toEqual({
       Condition: { field: "name", operator: "WrittenLt", value: { Timestamp: "2024-01-15T10:00:00Z" } },
     });
+    const write = oneFilter({ column: "name", test: "write", text: "2024-01-15T10:00:00.123456Z" }, accounts);
+    expect(write).toEqual({
+      Condition: { field: "name", operator: "WrittenEq", value: { Timestamp: "2024-01-15T10:00:00.123456Z" } },
+    });
+    expect(fromFilter(write)).toEqual([{ column: "name", test: "write", text: "2024-01-15T10:00:00.123456Z" }]);
   });
 
   test("with a name quoted that would be a path", () => {
@@ -34,6 +39,15 @@ describe("a column's filter becomes a condition", () => {
 
   test("unless the text is no value of that type", () => {
     expect(() => oneFilter({ column: "score", test: "is", text: "ten" }, accounts)).toThrow("not a whole number");
+  });
+});
+
+test("what a write wrote is looked for in every column", () => {
+  const filter = oneFilter({ write: "2024-01-15T10:00:00.123456Z" }, accounts) as { logical: string; children: unknown[] };
+  expect(filter.logical).toBe("Or");
+  expect(filter.children).toHaveLength(5);
+  expect(filter.children[1]).toEqual({
+    Condition: { field: "score", operator: "WrittenEq", value: { Timestamp: "2024-01-15T10:00:00.123456Z" } },
   });
 });
 

@@ -57,6 +57,24 @@ test("a far jump leaves cursors on its way, and the next one starts from them", 
   expect(asked.map(({ after, skip }) => [after, skip])).toEqual([["400000", 20_000]]);
 });
 
+test("blocks that are far away go there together", async () => {
+  const blocks = new Blocks({ prefixes: ["t"] }, quiet);
+  const starts = [899_900, 900_000, 900_100];
+  expect(await Promise.all(starts.map((start) => first(blocks, start)))).toEqual(starts);
+  expect(asked.filter(({ take }) => take === 1)).toHaveLength(18);
+});
+
+test("a block that is given up on the way does not stop another", async () => {
+  const blocks = new Blocks({ prefixes: ["t"] }, quiet);
+  let go!: () => void;
+  hold = new Promise((resolve) => (go = resolve));
+  const [far, near] = [load(blocks, 900_000), first(blocks, 120_000)];
+  blocks.seen(120_000, 120_020);
+  expect(await far).toBe("failed");
+  go();
+  expect(await near).toBe(120_000);
+});
+
 test("a sorted view jumps at once", async () => {
   const blocks = new Blocks({ prefixes: ["t"], sort: [{ field: "a", direction: "Asc" }] }, quiet);
   expect(await first(blocks, 900_000)).toBe(900_000);

@@ -8,6 +8,7 @@ const full: View = {
     { column: "score", test: "between", text: "1", to: "5 & 6" },
     { column: "owner", test: "in", values: [{ String: "a#b" }, "Null", { Int: 9007199254740993n }] },
     { column: "name", test: "stale" },
+    { write: "2024-01-15T10:00:00.123456Z" },
     { anywhere: "100% \"sure\"" },
     { json: { logical: "Or", children: [] } },
   ],

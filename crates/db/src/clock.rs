@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Add;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -92,6 +93,26 @@ impl FromStr for Timestamp {
 pub trait Clock: Send + Sync {
     /// The time now.
     fn now(&self) -> Timestamp;
+
+    /// The time of a write that does not bring its own. It names the write, so a clock that goes on
+    /// by itself gives no time twice.
+    ///
+    /// ```
+    /// use stonecrop::{Clock, SystemClock};
+    /// assert_ne!(SystemClock.write_time(), SystemClock.write_time());
+    /// ```
+    fn write_time(&self) -> Timestamp {
+        self.now()
+    }
+}
+
+/// The clock that the writer goes by.
+pub(crate) struct WriterClock(pub(crate) Arc<dyn Clock>);
+
+impl Clock for WriterClock {
+    fn now(&self) -> Timestamp {
+        self.0.write_time()
+    }
 }
 
 /// The machine's clock.
@@ -103,11 +124,29 @@ pub trait Clock: Send + Sync {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
+/// The time of the last write of this process.
+static LAST_WRITE: AtomicI64 = AtomicI64::new(i64::MIN);
+/// A machine's clock that is so much behind the last write was set back, and is followed.
+const SET_BACK_MICROS: i64 = 1_000_000;
+
 impl Clock for SystemClock {
     #[allow(clippy::disallowed_methods, reason = "this is the clock that all others stand in for")]
     fn now(&self) -> Timestamp {
         let since = std::time::SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Timestamp(0) + since
+    }
+
+    fn write_time(&self) -> Timestamp {
+        let Timestamp(now) = self.now();
+        let mut given = now;
+        let next = |last: i64| {
+            let is_taken = last >= now && last - now < SET_BACK_MICROS;
+            given = if is_taken { last + 1 } else { now };
+            Some(given)
+        };
+        // Always some, so there is no error to look at.
+        let _ = LAST_WRITE.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        Timestamp(given)
     }
 }
 
@@ -163,5 +202,27 @@ impl ManualClock {
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
         Timestamp(self.0.load(Ordering::SeqCst))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn no_two_writes_have_the_same_time() {
+        let times = || (0..20_000).map(|_| SystemClock.write_time()).collect::<Vec<_>>();
+        let before = SystemClock.now();
+        let threads: Vec<_> = (0..4).map(|_| std::thread::spawn(times)).collect();
+        let all: Vec<_> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
+        assert_eq!(all.iter().collect::<HashSet<_>>().len(), all.len());
+        assert!(all.iter().all(|time| *time >= before));
+    }
+
+    #[test]
+    fn a_clock_of_a_test_gives_writes_the_time_it_shows() {
+        let clock = WriterClock(Arc::new(ManualClock::new(Timestamp(5))));
+        assert_eq!([clock.now(), clock.now()], [Timestamp(5); 2]);
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use stonecrop_store::{Batch, FjallStore, Lag, MemoryStore, ObjectOptions, Stats, Store};
 
 use crate::catalog::{self, CATALOG_SHARD, Catalog, Slot, TableState};
-use crate::clock::{Clock, SystemClock, Timestamp};
+use crate::clock::{Clock, SystemClock, Timestamp, WriterClock};
 use crate::error::{Error, Result};
 use crate::index::backfill::Builder;
 use crate::index::check::{Report, check};
@@ -305,7 +305,7 @@ impl Database {
         let inner = Inner {
             writer: Arc::new(Writer::new(
                 store.clone(),
-                clock.clone(),
+                Arc::new(WriterClock(clock.clone())),
                 options.queue,
                 options.sync_interval,
             )),

@@ -156,7 +156,7 @@ fn hash(token: &str) -> [u8; 32] {
 }
 
 fn from_hex(text: &str) -> Option<[u8; 32]> {
-    if text.len() != 64 || !text.is_ascii() {
+    if text.len() != 64 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return None;
     }
     let mut hash = [0; 32];
@@ -174,6 +174,8 @@ mod tests {
     fn a_bad_line_of_a_token_file_is_named() {
         let error = "read ab\n".parse::<Tokens>().unwrap_err();
         assert!(error.starts_with("line 1"), "{error}");
+        let signed = format!("read {}", "+f".repeat(32));
+        assert!(signed.parse::<Tokens>().unwrap_err().starts_with("line 1"));
         let error = "\n# fine\nroot 00".parse::<Tokens>().unwrap_err();
         assert!(error.starts_with("line 3") && error.contains("root"), "{error}");
     }

@@ -25,7 +25,8 @@ const NOT_BUILT: &str = "<!doctype html><title>Stonecrop</title><p>The server ru
 
 /// The file at an address; everything that is no file is the page itself.
 pub(crate) async fn serve(uri: Uri, headers: HeaderMap) -> Response {
-    let path = uri.path().trim_start_matches('/');
+    // One slash: what has more is another address, and none of ours.
+    let path = uri.path().strip_prefix('/').unwrap_or_default();
     if path == "v1" || path.starts_with("v1/") || path.starts_with("health/") {
         let problem = format!("nothing is at {}", uri.path());
         return Problem::new(NO_ROUTE, problem).into_response();

@@ -6,11 +6,14 @@ import { createInterface } from "node:readline";
 
 const BINARY = process.env.STONECROP_BIN;
 
-export async function startServer(...options) {
+export const startServer = (...options) => start("serve", "memory:", ...options);
+
+/** With the demo's tables, and nothing that changes them. */
+export const startDemo = (rows) => start("demo", "memory:", "--still", "--rows", String(rows));
+
+async function start(...options) {
   if (!BINARY) throw new Error("STONECROP_BIN must be the path of the stonecrop binary");
-  const child = spawn(BINARY, ["serve", "memory:", "--listen", "127.0.0.1:0", ...options], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const child = spawn(BINARY, [...options, "--listen", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(child, "exit");
   for await (const line of createInterface({ input: child.stdout })) {
     const found = /(http:\/\/[\d.:]+)/.exec(line);

@@ -36,6 +36,8 @@ export interface Part {
   column: string;
   filter?: t.Filter;
   freshness?: t.Request["freshness"];
+  /** Those that `freshness` is about. */
+  columns?: string[];
 }
 
 export const facets = (of: Part, limit: number, signal?: AbortSignal) =>
@@ -54,6 +56,9 @@ export const getRows = (table: string, keys: t.Key[], columns?: string[], signal
 
 export const patchRow = (table: string, key: t.Key, write: t.Write) =>
   call<t.Receipt>("PATCH", rowPath(table, key), { body: write });
+
+export const deleteRow = (table: string, key: t.Key, when: t.Filter) =>
+  call<t.Receipt>("DELETE", rowPath(table, key), { body: { when } });
 
 export const history = (table: string, key: t.Key, family: string) =>
   call<{ versions: t.Version[] }>("GET", `${rowPath(table, key)}/history?family=${name(family)}`).then(

@@ -23,6 +23,8 @@ export function ClockList({ cell }: { cell: Cell }) {
       <dd>family {cell.family}</dd>
       <dt>written</dt>
       <dd>{when(cell.written_at!, moment)}</dd>
+      <dt>by write</dt>
+      <dd><code>{cell.written_at}</code></dd>
       <dt>{state === "fresh" ? "fresh until" : "stale since"}</dt>
       <dd>{cell.fresh_until == null ? "for ever" : when(cell.fresh_until, moment)}</dd>
       <dt>gone</dt>

@@ -9,7 +9,7 @@ import { showText } from "../model/value";
 import { type View, columnsOf, rowsOf } from "../model/view";
 import { now } from "./clock";
 import { type ColumnContext, columnDefs } from "./columns";
-import type { Conflict } from "./edit";
+import type { Conflict, SeenRow } from "./edit";
 import { refreshVisible, showFlips, showRow } from "./live";
 import { Selection } from "./selection";
 import { Blocks } from "./source";
@@ -38,6 +38,7 @@ export interface Handlers {
   conflict(conflict: Conflict): void;
   discovered(columns: string[]): void;
   openRow(key: Key): void;
+  deleteRow(seen: SeenRow): void;
   sortBy(column: string, more: boolean): void;
   filterBy(column: string, at: HTMLElement): void;
   columnsMoved(order: string[]): void;
@@ -302,6 +303,8 @@ export class GridController {
     if (data && (pressed.key === " " || (pressed.key === "Enter" && (isKey || !this.writable)))) {
       pressed.preventDefault();
       this.handlers.openRow(data.row_key);
+    } else if (data && this.writable && pressed.key === "Delete" && pressed.shiftKey) {
+      this.handlers.deleteRow({ row: data, columns: columnsOf(this.view, this.table) });
     } else if (data && !isKey && this.writable && pressed.key === "Delete") {
       void this.writer.write(event.node, event.column.getColId(), "Null");
     } else if (pressed.key === "Escape") this.selection.range.clear();
@@ -344,6 +347,12 @@ export class GridController {
     const id = keyId(row.row_key);
     const node = this.api.getRenderedNodes().find((each) => each.data && keyId(each.data.row_key) === id);
     if (node) showRow(this.api, node, row);
+  }
+
+  /** A row was deleted here: those after it move up. */
+  removed(): void {
+    if (this.rows !== undefined) this.rows -= 1;
+    this.reload();
   }
 
   private context(): ColumnContext {

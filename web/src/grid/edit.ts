@@ -1,4 +1,4 @@
-import { type Cell, type Filter, type Key, Problem, type Row, type Value, getRows, patchRow } from "../api";
+import { type Cell, type Filter, type Key, Problem, type Row, type Table, type Value, deleteRow, getRows, patchRow } from "../api";
 import { columnPath } from "../model/key";
 import { stateAt } from "../model/freshness";
 
@@ -23,6 +23,32 @@ export function unchanged(column: string, seen: Value | undefined): Filter {
 
 export function visibleValue(cell: Cell | undefined, now: number): Value | undefined {
   return stateAt(cell, now) === "gone" ? undefined : cell?.value;
+}
+
+/** A row as the user saw it: in these columns, or in all. */
+export interface SeenRow {
+  row: Row;
+  columns: string[] | undefined;
+}
+
+/** That nobody changed the row since the user saw it; a source that delivered the same again did not. */
+export function unchangedRow(table: Table, { row: seen, columns: shown }: SeenRow, now: number): Filter {
+  const declared = table.families.flatMap((family) => family.columns.map(({ name }) => name));
+  const columns = new Set([...(shown ?? declared), ...Object.keys(seen.columns)]);
+  const exists: Filter = { Condition: { operator: "RowExists" } };
+  const same = [...columns].map((column) => unchanged(column, visibleValue(seen.columns[column], now)));
+  return { logical: "And", children: [exists, ...same] };
+}
+
+/** Deletes a row if it still is what the user saw; tells if it was. */
+export async function removeRow(table: Table, seen: SeenRow, now: number): Promise<"deleted" | "changed"> {
+  try {
+    await deleteRow(table.name, seen.row.row_key, unchangedRow(table, seen, now));
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status !== 412) throw error;
+    return "changed";
+  }
+  return "deleted";
 }
 
 /** Writes one cell, if nobody else did; the row as it then is, or the conflict. */

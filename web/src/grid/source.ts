@@ -17,6 +17,8 @@ const NEAR = 1000;
  */
 export class Blocks implements IDatasource {
   private readonly cursors = new Map<number, string>();
+  /** Those under way, by the row after their last. */
+  private readonly strides = new Map<number, Promise<Response>>();
   private readonly loading = new Map<number, AbortController>();
   private readonly dropped = new Set<number>();
   private readonly stop = new AbortController();
@@ -60,10 +62,20 @@ export class Blocks implements IDatasource {
   /** Goes most of a long way in strides. A sort makes each of them as long as the whole way. */
   private async approach(start: number, signal: AbortSignal): Promise<void> {
     if (this.request.sort !== undefined) return;
-    for (let from = this.nearest(start); start - from > STRIDE; from += STRIDE) {
-      const answer = await this.ask(from + STRIDE - 1, 1, signal);
+    for (let from = this.nearest(start); start - from > STRIDE; from = this.nearest(start)) {
+      const end = STRIDE * (1 + Math.floor(from / STRIDE));
+      const answer = await Promise.race([this.stride(end), aborted(signal)]);
       if (answer.next == null) return;
     }
+  }
+
+  /** Blocks that go the same way go it together; one that is given up does not stop the others. */
+  private stride(end: number): Promise<Response> {
+    const known = this.strides.get(end);
+    if (known !== undefined) return known;
+    const stride = this.ask(end - 1, 1, this.stop.signal).finally(() => this.strides.delete(end));
+    this.strides.set(end, stride);
+    return stride;
   }
 
   private async ask(start: number, take: number, signal: AbortSignal): Promise<Response> {
@@ -108,4 +120,11 @@ export class Blocks implements IDatasource {
   close(): void {
     this.stop.abort();
   }
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason as Error);
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  });
 }

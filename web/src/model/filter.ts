@@ -8,12 +8,14 @@ import { editText, showText } from "./value";
 /** What can be asked of a column. */
 export type Test =
   | "contains" | "begins" | "is" | "not" | "<" | "<=" | ">" | ">=" | "between"
-  | "in" | "exists" | "missing" | "null" | "fresh" | "stale" | "before" | "after";
+  | "in" | "exists" | "missing" | "null" | "fresh" | "stale" | "before" | "after" | "write";
 
 export type ColumnFilter =
   | { column: string; test: Test; text?: string; to?: string; values?: Value[] }
   /** Any text column contains this. */
   | { anywhere: string }
+  /** Something of the row was written by the write of this time. */
+  | { write: string }
   /** A filter that was written as JSON. */
   | { json: Filter };
 
@@ -21,7 +23,7 @@ export const LABELS: Record<Test, string> = {
   contains: "contains", begins: "begins with", is: "is", not: "is not", "<": "<", "<=": "≤",
   ">": ">", ">=": "≥", between: "between", in: "is one of", exists: "has a value",
   missing: "has no value", null: "is null", fresh: "is fresh", stale: "is stale",
-  before: "written before", after: "written since",
+  before: "written before", after: "written since", write: "written by",
 };
 
 const COMPARED: Partial<Record<Test, Operator>> = {
@@ -33,10 +35,13 @@ const ALONE: Partial<Record<Test, Operator>> = {
   exists: "HasValue", null: "IsNull", fresh: "IsFresh", stale: "IsStale",
 };
 
+/** Times of writes are compared; that of a write is its name. */
+const WRITTEN: Partial<Record<Test, Operator>> = { before: "WrittenLt", after: "WrittenGe", write: "WrittenEq" };
+
 const TEXT: Test[] = ["contains", "begins", "is", "not", "<", ">"];
 const ORDERED: Test[] = ["is", "not", "<", "<=", ">", ">=", "between"];
 const ALWAYS: Test[] = ["in", "exists", "missing", "null"];
-const CLOCK: Test[] = ["fresh", "stale", "before", "after"];
+const CLOCK: Test[] = ["fresh", "stale", "before", "after", "write"];
 
 /** The tests that make sense for a column. */
 export function testsFor(type: ColumnType, isKey: boolean): Test[] {
@@ -86,14 +91,14 @@ const group = (logical: "And" | "Or" | "Not", children: Filter[]): Filter => ({ 
 export function oneFilter(filter: ColumnFilter, table: Table): Filter {
   if ("json" in filter) return filter.json;
   if ("anywhere" in filter) return anywhere(filter.anywhere, table);
+  if ("write" in filter) return writtenBy(filter.write, table);
   const { column, test, text = "", to = "", values = [] } = filter;
   const alone = ALONE[test];
   if (alone !== undefined) return leaf(column, alone);
   if (test === "missing") return group("Not", [leaf(column, "HasValue")]);
   if (test === "in") return leaf(column, "In", { List: values });
-  if (test === "before" || test === "after") {
-    return leaf(column, test === "before" ? "WrittenLt" : "WrittenGe", { Timestamp: timestamp(text) });
-  }
+  const written = WRITTEN[test];
+  if (written !== undefined) return leaf(column, written, { Timestamp: timestamp(text) });
   const type = typeIn(table, column);
   if (test === "between") {
     return leaf(column, "Between", { List: [parseValue(text, type), parseValue(to, type)] });
@@ -118,6 +123,11 @@ function anywhere(text: string, table: Table): Filter {
   return group("Or", names.map((name) => leaf(name, "Contains", { String: text })));
 }
 
+function writtenBy(write: string, table: Table): Filter {
+  const columns = table.families.flatMap((family) => family.columns);
+  return group("Or", columns.map(({ name }) => leaf(name, "WrittenEq", { Timestamp: timestamp(write) })));
+}
+
 /** All filters of a view as one. */
 export function toFilter(filters: ColumnFilter[], table: Table): Filter | undefined {
   const all = filters.map((filter) => oneFilter(filter, table));
@@ -130,8 +140,9 @@ export function fromFilter(filter: Filter): ColumnFilter[] {
     return filter.logical === "And" ? filter.children.flatMap(fromFilter) : [{ json: filter }];
   }
   const { field, operator, value } = filter.Condition;
-  const test = (Object.keys(COMPARED) as Test[]).find((each) => COMPARED[each] === operator)
-    ?? (Object.keys(ALONE) as Test[]).find((each) => ALONE[each] === operator);
+  const test = [COMPARED, ALONE, WRITTEN]
+    .flatMap((operators) => Object.entries(operators) as [Test, Operator][])
+    .find(([, each]) => each === operator)?.[0];
   if (field === undefined || /[.[\]"]/.test(field)) return [{ json: filter }];
   if (operator === "In" && value !== undefined && value !== "Null" && "List" in value) {
     return [{ column: field, test: "in", values: value.List }];
@@ -143,6 +154,7 @@ export function fromFilter(filter: Filter): ColumnFilter[] {
 /** A filter as a chip says it. */
 export function chipText(filter: ColumnFilter): { name: string; rest: string } {
   if ("json" in filter) return { name: "filter", rest: "as JSON" };
+  if ("write" in filter) return { name: "rows", rest: `written by ${filter.write}` };
   if ("anywhere" in filter) return { name: "any text", rest: `contains “${filter.anywhere}”` };
   const { column, test, text, to, values } = filter;
   const operand =

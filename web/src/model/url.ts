@@ -96,6 +96,7 @@ function readSort(text: string): Sort {
 function writeFilter(filter: ColumnFilter): Json {
   if ("json" in filter) return { json: filter.json as unknown as Json };
   if ("anywhere" in filter) return filter.anywhere;
+  if ("write" in filter) return { write: filter.write };
   const { column, test, text, to, values } = filter;
   if (test === "in") return [column, test, (values ?? []) as unknown as Json];
   return [column, test, ...[text, to].filter((each): each is string => each !== undefined)];
@@ -104,7 +105,10 @@ function writeFilter(filter: ColumnFilter): Json {
 function readFilters(text: string): ColumnFilter[] {
   return (readJson(text) as Json[]).map((each): ColumnFilter => {
     if (typeof each === "string") return { anywhere: each };
-    if (!Array.isArray(each)) return { json: (each as { json: unknown }).json as Filter };
+    if (!Array.isArray(each)) {
+      const { write, json } = each as { write?: string; json?: unknown };
+      return typeof write === "string" ? { write } : { json: json as Filter };
+    }
     const [column, test, text, to] = each as [string, Test, Json?, Json?];
     if (test === "in") return { column, test, values: text as unknown as Value[] };
     return {

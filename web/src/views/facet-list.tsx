@@ -4,7 +4,7 @@ import { number } from "../components/freshness-bar";
 import { Loading } from "../components/states";
 import { columnPath } from "../model/key";
 import { showText, sameValue } from "../model/value";
-import { type View, rowsOf } from "../model/view";
+import { type View, columnsOf, rowsOf } from "../model/view";
 import { useLoad } from "../state/load";
 
 interface Props {
@@ -18,9 +18,12 @@ interface Props {
 /** The values of a column with how many rows have each, to choose among. */
 export function FacetList({ table, view, column, chosen, onChange }: Props) {
   const { filter, freshness } = rowsOf(view, table);
+  // What is stale is looked for among the columns that are shown.
+  const columns = freshness && columnsOf(view, table);
+  const part = { ...(filter && { filter }), ...(freshness && { freshness }), ...(columns && { columns }) };
   const found = useLoad(
-    (signal) => facets({ table: table.name, column: columnPath(column), ...(filter && { filter }), ...(freshness && { freshness }) }, 50, signal),
-    writeJson([column, filter, freshness]),
+    (signal) => facets({ table: table.name, column: columnPath(column), ...part }, 50, signal),
+    writeJson([column, part]),
   );
   if (found.problem !== null) return <p className="dim facet-note">{found.problem.detail || found.problem.title}</p>;
   if (found.data === null) return <Loading label="Counting values" />;

@@ -2,9 +2,11 @@ import { useState } from "react";
 import type { Anatomy, Key, Row, Table } from "../api";
 import { Bytes } from "../components/bytes";
 import { Timeline } from "../components/timeline";
+import type { ColumnFilter } from "../model/filter";
 import { showText } from "../model/value";
 import { stateAt } from "../model/freshness";
 import { useNow } from "../components/clock-list";
+import { updateView } from "../state/view";
 import { History } from "./history";
 
 interface Props {
@@ -33,6 +35,13 @@ export function FamilySection({ table, rowKey, place, cells }: Props) {
         )}
       </h3>
       <Timeline clock={place} />
+      <p className="by-write">
+        <span className="dim">by write</span> <code>{place.written_at}</code>
+        <button type="button" className="quiet" title="Only the rows that this write wrote"
+          onClick={() => updateView({ filters: [ofWrite(place)] })}>
+          Its rows
+        </button>
+      </p>
       <dl className="cells">
         {names.map((name) => (
           <div key={name}>
@@ -52,4 +61,9 @@ export function FamilySection({ table, rowKey, place, cells }: Props) {
       </details>
     </section>
   );
+}
+
+/** What a write wrote; of columns that are not declared, only this one can be asked for. */
+function ofWrite({ family, declared, written_at }: Props["place"]): ColumnFilter {
+  return declared ? { write: written_at } : { column: family, test: "write", text: written_at };
 }

@@ -87,6 +87,7 @@ export function FilterPopup({ table, view, column, onClose }: Props) {
 }
 
 function placeholder(test: Test, type: string): string {
+  if (test === "write") return "2024-01-15T10:00:00.123456Z";
   if (test === "before" || test === "after" || type === "timestamp") return "2024-01-15 10:00";
   return type === "date" ? "2024-01-15" : type === "bool" ? "true or false" : "value";
 }

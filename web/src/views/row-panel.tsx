@@ -10,11 +10,13 @@ import { FamilySection } from "./family-section";
 interface Props {
   table: Table;
   rowKey: Key;
+  /** Not where nothing may be written. */
+  onDelete?: (row: Row) => void;
   onClose(): void;
 }
 
 /** All of a row: its families with their clocks, where each is stored, and what points to it. */
-export function RowPanel({ table, rowKey, onClose }: Props) {
+export function RowPanel({ table, rowKey, onDelete, onClose }: Props) {
   const id = `${table.name} ${keyId(rowKey)}`;
   const found = useLoad(
     async () => {
@@ -53,6 +55,11 @@ export function RowPanel({ table, rowKey, onClose }: Props) {
               </details>
             ))}
           </section>
+          {onDelete && (
+            <section className="panel-section">
+              <button type="button" className="danger" onClick={() => onDelete(data.values)}>Delete this row…</button>
+            </section>
+          )}
         </>
       )}
     </Panel>

@@ -5,11 +5,12 @@ import type { Key, Problem, Table } from "../api";
 import { Blank, ProblemNote } from "../components/states";
 import { Popover } from "../components/popover";
 import { GridController, type Status } from "../grid/controller";
-import type { Conflict } from "../grid/edit";
+import type { Conflict, SeenRow } from "../grid/edit";
 import { allColumns, nextSort, problemOfView } from "../model/columns";
 import type { View } from "../model/view";
 import { currentView, updateView } from "../state/view";
 import { ConflictDialog } from "./conflict-dialog";
+import { DeleteDialog } from "./delete-dialog";
 import { FilterPopup } from "./filter-popup";
 import { HoverCard } from "./hover-card";
 import { KeyDesigner } from "./key-designer";
@@ -37,6 +38,7 @@ export function TableView({ table, view, rows, writable, onImport }: Props) {
   const [problem, setProblem] = useState<Problem | null>(null);
   const [message, setMessage] = useMessage();
   const [conflict, setConflict] = useState<Conflict | null>(null);
+  const [deleting, setDeleting] = useState<SeenRow | null>(null);
   const [undeclared, setUndeclared] = useState<string[]>([]);
   const [filtering, setFiltering] = useState<{ column: string; at: HTMLElement } | null>(null);
 
@@ -50,6 +52,7 @@ export function TableView({ table, view, rows, writable, onImport }: Props) {
       conflict: setConflict,
       discovered: (found) => setUndeclared((before) => [...new Set([...before, ...found])].sort()),
       openRow,
+      deleteRow: setDeleting,
       sortBy: (column, more) => updateView({ sort: nextSort(currentView().sort, column, more) }),
       filterBy: (column, at) => setFiltering({ column, at }),
       columnsMoved: (columns) => updateView({ columns }, true),
@@ -110,7 +113,7 @@ export function TableView({ table, view, rows, writable, onImport }: Props) {
           <StatusBar status={status} table={table} onGo={(index) => grid?.goTo(index)} />
         </section>
         {view.panel === "row" && view.row !== null && (
-          <RowPanel table={table} rowKey={view.row} onClose={closePanel} />
+          <RowPanel table={table} rowKey={view.row} onClose={closePanel} {...(writable && { onDelete: (row) => setDeleting({ row, columns: undefined }) })} />
         )}
         {view.panel === "query" && <QueryPanel table={table} view={view} onClose={closePanel} />}
         {view.panel === "keys" && <KeyDesigner table={table} onClose={closePanel} />}
@@ -125,6 +128,16 @@ export function TableView({ table, view, rows, writable, onImport }: Props) {
           onDone={(row) => {
             if (row) grid?.replaced(row);
             setConflict(null);
+          }} />
+      )}
+      {deleting !== null && (
+        <DeleteDialog table={table} seen={deleting} onMessage={setMessage}
+          onDone={(isDeleted) => {
+            setDeleting(null);
+            if (!isDeleted) return;
+            if (view.panel === "row") closePanel();
+            grid?.removed();
+            grid?.focusGrid();
           }} />
       )}
       <div className="toasts" role="status" aria-live="polite">{message && <div className="toast">{message}</div>}</div>

@@ -256,8 +256,24 @@ pub(super) fn call<'i>(input: &mut Input<'_, 'i>) -> Parsed<Raw<'i>> {
 /// A path, a value or a call, or one in parentheses.
 pub(super) fn operand<'i>(input: &mut Input<'_, 'i>) -> Parsed<Raw<'i>> {
     match next_is_sign(input, "(") {
-        true => Ok(Raw::Parentheses(Box::new(in_parentheses(input, operand)?))),
+        true => {
+            let inner = in_parentheses(input, operand)?;
+            after_parentheses(inner, input)
+        }
         false => simple_operand(input),
+    }
+}
+
+/// What was in parentheses: `(a.b).c` leads on from where `a.b` leads.
+pub(super) fn after_parentheses<'i>(inner: Raw<'i>, input: &mut Input<'_, 'i>) -> Parsed<Raw<'i>> {
+    let leads_on = next_is_sign(input, ".") || next_is_sign(input, "[");
+    match inner {
+        Raw::Path(mut path) if leads_on => {
+            steps(&mut path, input)?;
+            Ok(Raw::Path(path))
+        }
+        Raw::Parentheses(_) if leads_on => Err(ErrMode::Cut(Fault::Parentheses)),
+        inner => Ok(Raw::Parentheses(Box::new(inner))),
     }
 }
 

@@ -2,6 +2,7 @@
 //! this door's own.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use stonecrop::keys::Value as KeyValue;
@@ -77,6 +78,8 @@ pub(super) struct StreamAbout {
     pub(super) after: u64,
     /// Where it ends, if it was switched off.
     pub(super) end: Option<StreamEnd>,
+    /// How long the table kept its changes before there was a stream, if it did.
+    pub(super) kept_before: Option<Duration>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -91,7 +91,7 @@ impl Change {
                 let Some(update) = update else { return Ok(Some(Cow::Owned(base.clone()))) };
                 let new = update.apply(base)?;
                 check_update_size(&new)?;
-                self.known.check_indexes(&new)?;
+                self.known.check_updated(update, &new)?;
                 Ok(Some(Cow::Owned(new)))
             }
         }

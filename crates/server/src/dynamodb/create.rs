@@ -8,7 +8,8 @@ use stonecrop::{Error, Family, TableSchema};
 
 use super::about::{About, IndexAbout};
 use super::declare::{
-    check_definitions, check_members, database_index, definitions, indexes, key_names, units,
+    Definitions, check_bounds, check_defined, check_members, check_used, database_index,
+    definitions, indexes, key_names, units,
 };
 use super::describe::{description, named};
 use super::faults::{Faults, check_table, table_name};
@@ -31,18 +32,15 @@ pub(super) async fn create(app: &App, mut input: Input) -> Result<Json> {
     faults.required(&input, "AttributeDefinitions");
     faults.one_of(&input, "BillingMode", BILLING);
     faults.one_of(&input, "TableClass", CLASSES);
-    if input.has("KeySchema") {
-        faults.length(input.list("KeySchema").len(), "[]", "keySchema", 1, 2);
-    }
-    check_members(&input, &mut faults, "");
+    check_members(&input, &mut faults, "", 2);
     faults.finish()?;
     let name = table_name(&input)?;
     let definitions = definitions(&input);
     let (on_demand, tells_billing) = billing(&input)?;
-    let (partition, sort) = key_names(input.list("KeySchema"), 1)?;
-    let key: Vec<String> = partition.into_iter().chain(sort).collect();
-    let indexes = indexes(&mut input, &key)?;
-    check_definitions(&definitions, &key, &indexes)?;
+    check_bounds(&input)?;
+    let key = table_key(&input, &definitions)?;
+    let indexes = indexes(&mut input, &key, &definitions)?;
+    check_used(&definitions, &key, &indexes)?;
     for index in indexes.iter().filter(|index| !index.is_local) {
         check_index_units(&index.name, index.units.read > 0, on_demand)?;
     }
@@ -85,6 +83,26 @@ pub(super) async fn create(app: &App, mut input: Input) -> Result<Json> {
         }
     });
     Ok(json!({"TableDescription": description(&*known.await?, "ACTIVE")}))
+}
+
+/// The attributes of the table's own key.
+fn table_key(input: &Input, definitions: &Definitions) -> Result<Vec<String>> {
+    let schema = input.list("KeySchema");
+    if schema.len() > definitions.len() {
+        return Err(Refusal::validation(
+            "Invalid KeySchema: Some index key attribute have no definition",
+        ));
+    }
+    check_defined(schema, definitions)?;
+    let (partition, sort) = key_names(schema, 1)?;
+    let has_indexes = input.has("LocalSecondaryIndexes") || input.has("GlobalSecondaryIndexes");
+    if !has_indexes && schema.len() != definitions.len() {
+        return Err(Refusal::invalid(
+            "Number of attributes in KeySchema does not exactly match number of attributes defined \
+             in AttributeDefinitions",
+        ));
+    }
+    Ok(partition.into_iter().chain(sort).collect())
 }
 
 /// Whether it is on demand, and whether that was said.

@@ -7,10 +7,11 @@ use stonecrop::Index;
 use stonecrop::keys::{Field, Schema, Type};
 
 use super::about::{IndexAbout, Projected, Units};
-use super::faults::Faults;
+use super::faults::{Faults, at};
 use super::input::Input;
 use super::refusal::{Refusal, Result};
 
+pub(super) const MOST_UNITS: i64 = 1_000_000_000_000;
 const MOST_LOCAL: usize = 5;
 const MOST_GLOBAL: usize = 20;
 /// Of all indexes of a table together.
@@ -27,48 +28,84 @@ pub(super) fn definitions(input: &Input) -> Definitions {
     list.map(|json| (text(json, "AttributeName"), text(json, "AttributeType"))).collect()
 }
 
-/// The rules for single members of a key schema, definitions and units.
-pub(super) fn check_members(input: &Input, faults: &mut Faults, at: &str) {
+/// The rules for single members of what a request declares: keys, definitions, units and indexes.
+/// `within` is the place of the input in the request.
+pub(super) fn check_members(input: &Input, faults: &mut Faults, within: &str, most_keys: usize) {
+    if input.has("KeySchema") {
+        let list = input.list("KeySchema");
+        let shown = Json::from(list).to_string();
+        faults.length(list.len(), &shown, &format!("{within}keySchema"), 1, most_keys);
+    }
     for (number, json) in (1..).zip(input.list("KeySchema")) {
-        let at = format!("{at}keySchema.{number}.member");
-        faults.word(json["KeyType"].as_str(), &format!("{at}.keyType"), &["HASH", "RANGE"]);
-        faults.text(json["AttributeName"].as_str(), &format!("{at}.attributeName"), 1, 255);
+        let within = format!("{within}keySchema.{number}.member.");
+        check_named(json, faults, &within, "KeyType", &["HASH", "RANGE"]);
     }
     for (number, json) in (1..).zip(input.list("AttributeDefinitions")) {
-        let at = format!("{at}attributeDefinitions.{number}.member");
-        faults.word(
-            json["AttributeType"].as_str(),
-            &format!("{at}.attributeType"),
-            &["B", "N", "S"],
-        );
-        faults.text(json["AttributeName"].as_str(), &format!("{at}.attributeName"), 1, 255);
+        let within = format!("{within}attributeDefinitions.{number}.member.");
+        check_named(json, faults, &within, "AttributeType", &["B", "N", "S"]);
     }
-    if let Some(units) = input.get("ProvisionedThroughput") {
-        for name in ["ReadCapacityUnits", "WriteCapacityUnits"] {
-            let member = format!("{at}provisionedThroughput.{}", lower(name));
-            faults.at_least(units[name].as_i64(), &member, 1);
+    check_units(input, faults, within);
+    for (name, most_keys) in [("LocalSecondaryIndexes", 2), ("GlobalSecondaryIndexes", 8)] {
+        for (number, json) in (1..).zip(input.list(name)) {
+            let within = format!("{within}{}.{number}.member.", at(name));
+            check_index(&Input::of(json.clone()), faults, &within, most_keys);
         }
     }
 }
 
-fn lower(name: &str) -> String {
-    let mut letters = name.chars();
-    letters
-        .next()
-        .map(|c| format!("{}{}", c.to_ascii_lowercase(), letters.as_str()))
-        .unwrap_or_default()
+/// An attribute's name, and a word about it.
+fn check_named(json: &Json, faults: &mut Faults, within: &str, word: &str, words: &[&str]) {
+    let input = Input::of(json.clone());
+    faults.required_at(&input, "AttributeName", within);
+    faults.text(input.text("AttributeName"), &format!("{within}attributeName"), 1, 255);
+    faults.required_at(&input, word, within);
+    faults.word(input.text(word), &format!("{within}{}", at(word)), words);
+}
+
+pub(super) fn check_units(input: &Input, faults: &mut Faults, within: &str) {
+    let Some(units) = input.get("ProvisionedThroughput") else { return };
+    let units = Input::of(units.clone());
+    let within = format!("{within}provisionedThroughput.");
+    for name in ["ReadCapacityUnits", "WriteCapacityUnits"] {
+        faults.required_at(&units, name, &within);
+        faults.at_least(units.integer(name), &format!("{within}{}", at(name)), 1);
+    }
+}
+
+/// An index that is to be made.
+pub(super) fn check_index(input: &Input, faults: &mut Faults, within: &str, most_keys: usize) {
+    faults.index_name(input, within);
+    faults.required_at(input, "KeySchema", within);
+    faults.required_at(input, "Projection", within);
+    check_members(input, faults, within, most_keys);
+    let Some(projection) = input.get("Projection") else { return };
+    let projection = Input::of(projection.clone());
+    let within = format!("{within}projection.");
+    let kinds = ["ALL", "INCLUDE", "KEYS_ONLY"];
+    faults.word(projection.text("ProjectionType"), &format!("{within}projectionType"), &kinds);
+    if projection.has("NonKeyAttributes") {
+        let names = projection.list("NonKeyAttributes");
+        let shown = Json::from(names).to_string();
+        faults.length(names.len(), &shown, &format!("{within}nonKeyAttributes"), 1, usize::MAX);
+    }
+}
+
+/// Units that are too many to be counted.
+pub(super) fn check_bounds(input: &Input) -> Result<()> {
+    let units = units(input);
+    for (name, count) in [("ReadCapacityUnits", units.read), ("WriteCapacityUnits", units.write)] {
+        if count > MOST_UNITS {
+            let problem = format!("Given value {count} for {name} is out of bounds");
+            return Err(Refusal::validation(problem));
+        }
+    }
+    Ok(())
 }
 
 /// The names of a key schema: those of the partition, and those of the order.
 pub(super) fn key_names(list: &[Json], most: usize) -> Result<(Vec<String>, Vec<String>)> {
     let invalid = |problem: &str| Refusal::validation(format!("Invalid KeySchema: {problem}"));
     let of = |json: &Json, kind: &str| json["KeyType"].as_str() == Some(kind);
-    if list.first().is_some_and(|first| !of(first, "HASH")) {
-        return Err(invalid("The first KeySchemaElement is not a HASH key type"));
-    }
-    if most == 1 && list.get(1).is_some_and(|second| !of(second, "RANGE")) {
-        return Err(invalid("The second KeySchemaElement is not a RANGE key type"));
-    }
     let names = |kind: &str| -> Vec<String> {
         let of_kind = list.iter().filter(|json| of(json, kind));
         of_kind.filter_map(|json| json["AttributeName"].as_str().map(str::to_owned)).collect()
@@ -79,6 +116,12 @@ pub(super) fn key_names(list: &[Json], most: usize) -> Result<(Vec<String>, Vec<
         return Err(Refusal::validation(
             "Both the Hash Key and the Range Key element in the KeySchema have the same name",
         ));
+    }
+    if list.first().is_some_and(|first| !of(first, "HASH")) {
+        return Err(invalid("The first KeySchemaElement is not a HASH key type"));
+    }
+    if most == 1 && list.get(1).is_some_and(|second| !of(second, "RANGE")) {
+        return Err(invalid("The second KeySchemaElement is not a RANGE key type"));
     }
     for (kind, names) in [("HASH", &partition), ("RANGE", &sort)] {
         if names.len() > most {
@@ -96,7 +139,11 @@ pub(super) fn key_names(list: &[Json], most: usize) -> Result<(Vec<String>, Vec<
 }
 
 /// Indexes as a request declares them.
-pub(super) fn indexes(input: &mut Input, key: &[String]) -> Result<Vec<IndexAbout>> {
+pub(super) fn indexes(
+    input: &mut Input,
+    key: &[String],
+    defined: &Definitions,
+) -> Result<Vec<IndexAbout>> {
     let mut indexes = Vec::new();
     for (name, is_local) in [("LocalSecondaryIndexes", true), ("GlobalSecondaryIndexes", false)] {
         if !input.has(name) {
@@ -113,7 +160,7 @@ pub(super) fn indexes(input: &mut Input, key: &[String]) -> Result<Vec<IndexAbou
             ));
         }
         for json in list {
-            indexes.push(index(Input::of(json), is_local, key)?);
+            indexes.push(index(Input::of(json), is_local, key, defined)?);
         }
     }
     check_together(&indexes)?;
@@ -149,16 +196,15 @@ pub(super) fn check_together(indexes: &[IndexAbout]) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn index(mut input: Input, is_local: bool, key: &[String]) -> Result<IndexAbout> {
-    let mut faults = Faults::default();
-    faults.required(&input, "IndexName");
-    faults.text(input.text("IndexName"), "indexName", 3, 255);
-    faults.required(&input, "KeySchema");
-    faults.required(&input, "Projection");
-    check_members(&input, &mut faults, "");
-    faults.finish()?;
+pub(super) fn index(
+    mut input: Input,
+    is_local: bool,
+    key: &[String],
+    defined: &Definitions,
+) -> Result<IndexAbout> {
     let name = input.text("IndexName").unwrap_or_default().to_owned();
     let most = if is_local { 1 } else { MOST_KEY_ATTRIBUTES };
+    check_defined(input.list("KeySchema"), defined)?;
     let (partition, sort) = key_names(input.list("KeySchema"), most)?;
     if is_local && sort.is_empty() {
         let problem = format!("Index KeySchema does not have a range key for index: {name}");
@@ -216,66 +262,41 @@ pub(super) fn units(input: &Input) -> Units {
     Units { read: unit("ReadCapacityUnits"), write: unit("WriteCapacityUnits"), ..Units::default() }
 }
 
-/// Refuses keys without a type, and types without a key.
-pub(super) fn check_definitions(
+/// Refuses the key of a table or an index that has an attribute without a type.
+pub(super) fn check_defined(schema: &[Json], definitions: &Definitions) -> Result<()> {
+    let names: Vec<&str> =
+        schema.iter().filter_map(|json| json["AttributeName"].as_str()).collect();
+    if names.iter().all(|name| definitions.iter().any(|(defined, _)| defined == name)) {
+        return Ok(());
+    }
+    Err(Refusal::invalid(format!(
+        "Some index key attributes are not defined in AttributeDefinitions. Keys: [{}], \
+         AttributeDefinitions: [{}]",
+        names.join(", "),
+        joined(definitions.iter().map(|(name, _)| name)),
+    )))
+}
+
+/// Refuses types without a key.
+pub(super) fn check_used(
     definitions: &Definitions,
     key: &[String],
     indexes: &[IndexAbout],
 ) -> Result<()> {
-    let shown = |names: &mut dyn Iterator<Item = &String>| -> String {
-        names.cloned().collect::<Vec<_>>().join(", ")
-    };
-    let defined: BTreeSet<&String> = definitions.iter().map(|(name, _)| name).collect();
-    let all = || shown(&mut definitions.iter().map(|(name, _)| name));
-    let undefined = |names: &[String]| names.iter().any(|name| !defined.contains(name));
-    if defined.len() < definitions.len() && indexes.is_empty() {
-        return Err(Refusal::invalid(
-            "Number of attributes in KeySchema does not exactly match number of attributes defined \
-             in AttributeDefinitions",
-        ));
-    }
-    if undefined(key) {
-        if definitions.len() < key.len() {
-            return Err(Refusal::validation(
-                "Invalid KeySchema: Some index key attribute have no definition",
-            ));
-        }
-        return Err(Refusal::invalid(format!(
-            "Some index key attributes are not defined in AttributeDefinitions. Keys: [{}], \
-             AttributeDefinitions: [{}]",
-            key.join(", "),
-            all()
-        )));
-    }
-    for index in indexes {
-        let names: Vec<String> = index.key().cloned().collect();
-        if undefined(&names) {
-            return Err(Refusal::invalid(format!(
-                "Some index key attributes are not defined in AttributeDefinitions. Keys: [{}], \
-                 AttributeDefinitions: [{}]",
-                names.join(", "),
-                all()
-            )));
-        }
-    }
     let used: BTreeSet<&String> =
         key.iter().chain(indexes.iter().flat_map(IndexAbout::key)).collect();
-    if used.len() != definitions.len() {
-        return Err(Refusal::invalid(match indexes.is_empty() {
-            true => {
-                "Number of attributes in KeySchema does not exactly match number of attributes \
-                     defined in AttributeDefinitions"
-                    .to_owned()
-            }
-            false => format!(
-                "Some AttributeDefinitions are not used. AttributeDefinitions: [{}], keys used: \
-                 [{}]",
-                all(),
-                shown(&mut used.into_iter())
-            ),
-        }));
+    if used.len() == definitions.len() {
+        return Ok(());
     }
-    Ok(())
+    Err(Refusal::invalid(format!(
+        "Some AttributeDefinitions are not used. AttributeDefinitions: [{}], keys used: [{}]",
+        joined(definitions.iter().map(|(name, _)| name)),
+        joined(used.into_iter()),
+    )))
+}
+
+fn joined<'n>(names: impl Iterator<Item = &'n String>) -> String {
+    names.map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
 /// An index as the database has it.

@@ -12,6 +12,9 @@ pub(super) const SELECT: &[&str] =
     &["SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"];
 pub(super) const OPERATOR: &[&str] = &["OR", "AND"];
 
+/// How many broken rules are told at once.
+const MOST_TOLD: usize = 10;
+
 /// The broken rules so far.
 #[derive(Default)]
 pub(super) struct Faults(Vec<String>);
@@ -23,8 +26,13 @@ impl Faults {
     }
 
     pub(super) fn required(&mut self, input: &Input, name: &str) {
+        self.required_at(input, name, "");
+    }
+
+    /// The same of something within a request, whose place `within` is.
+    pub(super) fn required_at(&mut self, input: &Input, name: &str, within: &str) {
         if !input.has(name) {
-            self.add(None, &at(name), "Member must not be null");
+            self.add(None, &format!("{within}{}", at(name)), "Member must not be null");
         }
     }
 
@@ -87,21 +95,31 @@ impl Faults {
         self.table(name, "tableName");
     }
 
+    /// The name of an index, which must be given.
+    pub(super) fn index_name(&mut self, input: &Input, within: &str) {
+        self.required_at(input, "IndexName", within);
+        let Some(name) = input.text("IndexName") else { return };
+        let at = format!("{within}indexName");
+        self.pattern(name, &at);
+        self.length(name.len(), name, &at, 3, 255);
+    }
+
+    fn pattern(&mut self, name: &str, at: &str) {
+        if !name.bytes().all(is_of_name) {
+            let rule = "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+";
+            self.add(Some(name), at, rule);
+        }
+    }
+
     pub(super) fn table(&mut self, name: &str, at: &str) {
         if name.is_empty() || name.len() > 1024 {
             return self.length(name.len(), name, at, 1, 1024);
         }
-        let name = name_of(name);
-        if !name.bytes().all(is_of_name) {
-            self.add(
-                Some(name),
-                at,
-                "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+",
-            );
-        }
+        self.pattern(name_of(name), at);
     }
 
-    pub(super) fn finish(self) -> Result<()> {
+    pub(super) fn finish(mut self) -> Result<()> {
+        self.0.truncate(MOST_TOLD);
         match self.0.len() {
             0 => Ok(()),
             1 => Err(Refusal::validation(format!(
@@ -153,7 +171,7 @@ fn is_of_name(byte: u8) -> bool {
 }
 
 /// Members are told by their names with a small first letter.
-fn at(name: &str) -> String {
+pub(super) fn at(name: &str) -> String {
     let mut letters = name.chars();
     letters.next().map_or(String::new(), |first| {
         format!("{}{}", first.to_ascii_lowercase(), letters.as_str())

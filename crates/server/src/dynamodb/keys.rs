@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use stonecrop::keys::{Type, Value as KeyValue};
 use stonecrop::{Path, RowKey, Value};
+use stonecrop_dynamodb::expression::{Action, Update};
 use stonecrop_dynamodb::value::{AttributeType, Item, number_text, value_size};
 
 use super::about::About;
@@ -78,6 +79,24 @@ impl Known {
             )));
         }
         Ok(())
+    }
+
+    /// Refuses what an update made of an item if an index could not take it.
+    pub(super) fn check_updated(&self, update: &Update, item: &Item) -> Result<()> {
+        // Whose types the expression alone does not tell.
+        let copied = update.actions().iter().filter(|action| action.value_type().is_none());
+        for path in copied.map(Action::path).filter(|path| path.steps().is_empty()) {
+            let is_key = self.about.indexes.iter().any(|i| i.key().any(|key| key == path.column()));
+            let expected = self.about.type_of(path.column());
+            let found = item.get(path.column()).map(|value| type_of(value).code());
+            if is_key && found.is_some() && found != expected {
+                return Err(Refusal::validation(
+                    "The update expression attempted to update the secondary index key to \
+                     unsupported type",
+                ));
+            }
+        }
+        self.check_indexes(item)
     }
 
     /// Refuses an item that an index could not take.

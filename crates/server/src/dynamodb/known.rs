@@ -11,7 +11,7 @@ use stonecrop_dynamodb::value::AttributeType;
 use super::about::{self, About, IndexAbout, Projected};
 use super::keys::field_type;
 use super::refusal::{Refusal, Result};
-use super::tokens;
+use super::{streams, tokens};
 use crate::app::App;
 
 /// The family that has the attributes of items.
@@ -201,7 +201,10 @@ impl Shared {
             return Err(Refusal::no_table());
         }
         let table = database.table(name)?;
-        let known = Known::new(table, About::read(database, name)?, self.ttl_delay)?;
+        let now = database.now().as_micros() as f64 / 1e6;
+        let about = About::read(database, name)?;
+        let about = about.map(|about| streams::settled(about, &table, now)).transpose()?;
+        let known = Known::new(table, about, self.ttl_delay)?;
         let known = Arc::new(known);
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         tables.insert(name.to_owned(), known.clone());

@@ -63,6 +63,10 @@ pub(super) async fn query(app: &App, mut input: Input) -> Result<Answer> {
         (Some(key), _) => KeyConditions::new(&key)?,
         (None, json) => legacy::key_conditions(json.unwrap_or_default())?,
     };
+    // An index may have a key of more attributes, which only the table tells.
+    if key.tests().is_empty() || (key.tests().len() > 2 && !input.has("IndexName")) {
+        return Err(Refusal::validation("Conditions can be of length 1 or 2 only"));
+    }
     let known = app.known(&name).await?;
     Search { input, start, filter, projection, key: Some(key) }.answer(app, known).await
 }
@@ -96,7 +100,9 @@ pub(super) async fn scan(app: &App, mut input: Input) -> Result<Answer> {
 /// The rules for single parameters.
 fn check(input: &Input, faults: &mut Faults) -> Result<()> {
     faults.table_name(input);
-    faults.text(input.text("IndexName"), "indexName", 3, 255);
+    if input.has("IndexName") {
+        faults.index_name(input, "");
+    }
     faults.at_least(input.integer("Limit"), "limit", 1);
     faults.one_of(input, "Select", SELECT);
     faults.one_of(input, "ConditionalOperator", OPERATOR);
@@ -203,20 +209,27 @@ pub(super) fn key_attributes<'k>(known: &'k Known, index: Option<&'k IndexAbout>
     (index.partition.iter().map(part).collect(), index.sort.iter().map(part).collect())
 }
 
-/// Refuses a start that has other attributes than a position has, or others than its search.
-fn check_start_shape(known: &Known, index: Option<&IndexAbout>, start: &Item) -> Result<()> {
-    let invalid = || Refusal::validation("The provided starting key is invalid");
+const INVALID_START: &str = "The provided starting key is invalid";
+const NOT_OF_SCHEMA: &str = "The provided key element does not match the schema";
+
+/// Refuses a start that has more or fewer attributes than a position has.
+fn check_start_count(known: &Known, index: Option<&IndexAbout>, start: &Item) -> Result<()> {
     let of_index = index.into_iter().flat_map(IndexAbout::key);
     let own = known.key.iter().map(|part| &part.name);
     let names: std::collections::BTreeSet<&String> = own.chain(of_index).collect();
-    if names.len() != start.len() {
-        return Err(invalid());
+    match names.len() == start.len() {
+        true => Ok(()),
+        false => Err(Refusal::validation(INVALID_START)),
     }
-    let (partition, sort) = key_attributes(known, index);
-    for part in partition.iter().chain(&sort) {
-        let value = start.get(part.name).ok_or_else(invalid)?;
+}
+
+/// Refuses a start that has others than its search, or of other types.
+fn check_start_parts(start: Option<&Item>, parts: &[KeyAttribute<'_>]) -> Result<()> {
+    let Some(start) = start else { return Ok(()) };
+    for part in parts {
+        let value = start.get(part.name).ok_or_else(|| Refusal::validation(INVALID_START))?;
         if type_of(value) != part.of {
-            return Err(Refusal::validation("The provided key element does not match the schema"));
+            return Err(Refusal::validation(NOT_OF_SCHEMA));
         }
     }
     Ok(())
@@ -232,13 +245,7 @@ impl Search {
             self.check_index(index)?;
         }
         let (partition, sort) = key_attributes(&known, index.as_ref());
-        if let Some(start) = &self.start {
-            check_start_shape(&known, index.as_ref(), start)?;
-        }
-        let search = match &self.key {
-            Some(key) => Some(key.search(&partition, &sort)?),
-            None => None,
-        };
+        let search = self.search(&known, index.as_ref(), (&partition, &sort))?;
         for (part, value) in
             search.iter().flat_map(|search| partition.iter().zip(&search.partition))
         {
@@ -287,6 +294,35 @@ impl Search {
         .await
     }
 
+    /// Where to look, once the start is of the right shape. The service asks for the start's part
+    /// of an attribute, then for the condition on it, then for the next.
+    fn search(
+        &self,
+        known: &Known,
+        index: Option<&IndexAbout>,
+        (partition, sort): (&[KeyAttribute<'_>], &[KeyAttribute<'_>]),
+    ) -> Result<Option<KeySearch>> {
+        if let Some(start) = &self.start {
+            let of_table = self.key.is_none() && index.is_none();
+            check_start_count(known, index, start).map_err(|refusal| match of_table {
+                true => Refusal::validation(format!("{INVALID_START}: {NOT_OF_SCHEMA}")),
+                false => refusal,
+            })?;
+            if of_table {
+                // All else is asked of the key as a whole.
+                return Ok(None);
+            }
+        }
+        let start = self.start.as_ref();
+        check_start_parts(start, partition)?;
+        let search = self.key.as_ref().map(|key| key.search(partition, sort)).transpose()?;
+        check_start_parts(start, sort)?;
+        if let (None, Some(index)) = (&self.key, index) {
+            self.check_select_all(index)?;
+        }
+        Ok(search)
+    }
+
     fn check_index(&self, index: &IndexAbout) -> Result<()> {
         if !index.is_local && self.input.flag("ConsistentRead") {
             return Err(Refusal::validation(
@@ -301,15 +337,8 @@ impl Search {
         if index.is_local {
             return Ok(());
         }
+        self.check_select_all(index)?;
         let name = &index.name;
-        if self.input.text("Select") == Some("ALL_ATTRIBUTES")
-            && !matches!(index.projection, Projected::All)
-        {
-            return Err(Refusal::invalid(format!(
-                "Select type ALL_ATTRIBUTES is not supported for global secondary index {name} \
-                 because its projection type is not ALL"
-            )));
-        }
         let paths = self.projection.iter().flat_map(Projection::paths);
         let hidden: Vec<&str> =
             paths.map(|path| path.column()).filter(|name| !known.shows(index, name)).collect();
@@ -320,6 +349,18 @@ impl Search {
             )));
         }
         Ok(())
+    }
+
+    fn check_select_all(&self, index: &IndexAbout) -> Result<()> {
+        let wants_all = self.input.text("Select") == Some("ALL_ATTRIBUTES");
+        if index.is_local || !wants_all || matches!(index.projection, Projected::All) {
+            return Ok(());
+        }
+        let name = &index.name;
+        Err(Refusal::invalid(format!(
+            "Select type ALL_ATTRIBUTES is not supported for global secondary index {name} because \
+             its projection type is not ALL"
+        )))
     }
 
     /// Refuses a filter of a query on what its key conditions are for.

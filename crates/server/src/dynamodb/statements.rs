@@ -13,7 +13,7 @@ use stonecrop_dynamodb::value::{
 use super::capacity::{Cost, Costs, read_units};
 use super::change::{Action, Change, Outcome};
 use super::credentials::check_scope;
-use super::faults::{Faults, RETURN_CAPACITY, check_name_length, name_of};
+use super::faults::{Faults, RETURN_CAPACITY, RETURN_ON_FAILURE, check_name_length, name_of};
 use super::found::{Found, Reading};
 use super::input::Input;
 use super::items::check_update;
@@ -28,15 +28,25 @@ use crate::auth::Scope;
 const MOST_IN_BATCH: usize = 25;
 const MOST_IN_TRANSACTION: usize = 100;
 
+/// A statement, and what else is said of it.
+struct Asked {
+    statement: Statement,
+    /// Whether a failed condition tells the item.
+    tells_item: bool,
+}
+
 /// A statement of a request, read with its parameters.
-fn read(input: &mut Input) -> Result<Statement> {
+fn read(input: &mut Input) -> Result<Asked> {
     let mut faults = Faults::default();
     faults.required(input, "Statement");
     faults.text(input.text("Statement"), "statement", 1, 8192);
+    faults.one_of(input, "ReturnValuesOnConditionCheckFailure", RETURN_ON_FAILURE);
     faults.finish()?;
     let parameters = input.take_list("Parameters").into_iter().map(|json| Ok(decode(json)?));
     let parameters = parameters.collect::<Result<Vec<_>>>()?;
-    Ok(parse(input.text("Statement").unwrap_or_default(), parameters)?)
+    let statement = parse(input.text("Statement").unwrap_or_default(), parameters)?;
+    let tells_item = input.text("ReturnValuesOnConditionCheckFailure") == Some("ALL_OLD");
+    Ok(Asked { statement, tells_item })
 }
 
 async fn known(app: &App, table: &str) -> Result<Arc<Known>> {
@@ -49,9 +59,9 @@ pub(super) async fn execute(app: &App, scope: Scope, mut input: Input) -> Result
     faults.at_least(input.integer("Limit"), "limit", 1);
     faults.one_of(&input, "ReturnConsumedCapacity", RETURN_CAPACITY);
     faults.finish()?;
-    let statement = read(&mut input)?;
+    let asked = read(&mut input)?;
     let mut answer = Map::new();
-    let (known, cost) = if let Statement::Select(select) = statement {
+    let (known, cost) = if let Statement::Select(select) = asked.statement {
         let selected = find(app, select, &input).await?;
         let items: Vec<Json> = selected.items.iter().map(encode_item).collect();
         answer.insert("Items".to_owned(), items.into());
@@ -62,7 +72,7 @@ pub(super) async fn execute(app: &App, scope: Scope, mut input: Input) -> Result
         }
         (selected.known, selected.cost)
     } else {
-        let (item, known, cost) = write(app, scope, statement, tells_cost(&input)).await?;
+        let (item, known, cost) = write(app, scope, asked, tells_cost(&input)).await?;
         let items: Vec<Json> = item.iter().map(encode_item).collect();
         answer.insert("Items".to_owned(), items.into());
         (known, cost)
@@ -80,11 +90,11 @@ fn tells_cost(input: &Input) -> bool {
 async fn write(
     app: &App,
     scope: Scope,
-    statement: Statement,
+    asked: Asked,
     tells_cost: bool,
 ) -> Result<(Option<Item>, Arc<Known>, Cost)> {
     check_scope(scope, Scope::Write)?;
-    let (mut change, returning) = change(app, statement).await?;
+    let (mut change, returning) = change(app, asked).await?;
     change.keeps_items |= tells_cost;
     let known = change.known.clone();
     let update = match &change.action {
@@ -112,9 +122,9 @@ fn shown(
 }
 
 /// The change that a statement makes.
-async fn change(app: &App, statement: Statement) -> Result<(Change, Option<Returning>)> {
+async fn change(app: &App, asked: Asked) -> Result<(Change, Option<Returning>)> {
     let now = app.database.now();
-    let (known, row_key, key, action, condition, returning) = match statement {
+    let (known, row_key, key, action, condition, returning) = match asked.statement {
         Statement::Insert(insert) => {
             let known = known(app, &insert.table).await?;
             let row_key = known.key_in(&insert.item)?;
@@ -146,7 +156,7 @@ async fn change(app: &App, statement: Statement) -> Result<(Change, Option<Retur
             (known.clone(), known.key_of(&key)?, key, Action::Check, Some(condition), None)
         }
     };
-    let (tells_item, keeps_items) = (false, returning.is_some());
+    let (tells_item, keeps_items) = (asked.tells_item, returning.is_some());
     let change = Change { known, row_key, key, action, condition, tells_item, keeps_items, now };
     Ok((change, returning))
 }
@@ -259,7 +269,7 @@ fn position(token: &str) -> Result<Item> {
 }
 
 /// The statements of a request, which are all reads or all writes.
-fn read_all(input: &mut Input, name: &str, most: usize) -> Result<Vec<Statement>> {
+fn read_all(input: &mut Input, name: &str, most: usize) -> Result<Vec<Asked>> {
     let mut faults = Faults::default();
     faults.required(input, name);
     if input.has(name) {
@@ -269,7 +279,7 @@ fn read_all(input: &mut Input, name: &str, most: usize) -> Result<Vec<Statement>
     faults.finish()?;
     let statements = input.take_list(name).into_iter().map(|json| read(&mut Input::of(json)));
     let statements = statements.collect::<Result<Vec<_>>>()?;
-    let is_read = |statement: &&Statement| matches!(statement, Statement::Select(_));
+    let is_read = |asked: &&Asked| matches!(asked.statement, Statement::Select(_));
     let reads = statements.iter().filter(is_read).count();
     match reads == 0 || reads == statements.len() {
         true => Ok(statements),
@@ -292,10 +302,10 @@ fn table_of(statement: &Statement) -> String {
 async fn one(
     app: &App,
     scope: Scope,
-    statement: Statement,
+    asked: Asked,
     tells_cost: bool,
 ) -> Result<(Option<Item>, Arc<Known>, Cost)> {
-    match statement {
+    match asked.statement {
         Statement::Select(select) => {
             // It must ask for one item.
             let known = known(app, &select.table).await?;
@@ -304,26 +314,27 @@ async fn one(
             let selected = find(app, select, &Input::default()).await?;
             Ok((selected.items.into_iter().next(), known, selected.cost))
         }
-        other => write(app, scope, other, tells_cost).await,
+        statement => write(app, scope, Asked { statement, ..asked }, tells_cost).await,
     }
 }
 
 pub(super) async fn batch(app: &App, scope: Scope, mut input: Input) -> Result<Json> {
     let (mut responses, mut costs) = (Vec::new(), Costs::default());
-    for statement in read_all(&mut input, "Statements", MOST_IN_BATCH)? {
-        let table = table_of(&statement);
-        let item =
-            one(app, scope, statement, tells_cost(&input)).await.map(|(item, known, cost)| {
-                costs.add(&known, &cost, 1.0);
-                item
-            });
+    for asked in read_all(&mut input, "Statements", MOST_IN_BATCH)? {
+        let table = table_of(&asked.statement);
+        let item = one(app, scope, asked, tells_cost(&input)).await.map(|(item, known, cost)| {
+            costs.add(&known, &cost, 1.0);
+            item
+        });
         responses.push(match item {
             Ok(None) => json!({"TableName": table}),
             Ok(Some(item)) => json!({"TableName": table, "Item": encode_item(&item)}),
-            Err(refusal) => json!({
-                "TableName": table,
-                "Error": {"Code": refusal.code(), "Message": refusal.message},
-            }),
+            Err(refusal) => {
+                let mut error = refusal.more.clone();
+                error.insert("Code".to_owned(), refusal.code().into());
+                error.insert("Message".to_owned(), refusal.message.into());
+                json!({"TableName": table, "Error": error})
+            }
         });
     }
     Ok(together(&input, responses, &costs))
@@ -344,7 +355,7 @@ pub(super) async fn transaction(app: &App, scope: Scope, mut input: Input) -> Re
     let token = input.text("ClientRequestToken");
     let token = token.map(|text| Token::new(text, input.list("TransactStatements")));
     let statements = read_all(&mut input, "TransactStatements", MOST_IN_TRANSACTION)?;
-    if matches!(statements.first(), Some(Statement::Select(_))) {
+    if statements.first().is_some_and(|asked| matches!(asked.statement, Statement::Select(_))) {
         return read_together(app, statements, input).await;
     }
     check_scope(scope, Scope::Write)?;
@@ -368,9 +379,9 @@ pub(super) async fn transaction(app: &App, scope: Scope, mut input: Input) -> Re
 }
 
 /// The items that statements ask for by their keys, all of one moment.
-async fn read_together(app: &App, statements: Vec<Statement>, input: Input) -> Result<Json> {
+async fn read_together(app: &App, statements: Vec<Asked>, input: Input) -> Result<Json> {
     let mut asked = Vec::new();
-    for statement in statements {
+    for Asked { statement, .. } in statements {
         let Statement::Select(select) = statement else { continue };
         let known = known(app, &select.table).await?;
         let all = select.condition.unwrap_or(Condition::All(Vec::new()));

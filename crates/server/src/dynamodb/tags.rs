@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use serde_json::{Value as Json, json};
 
 use super::about::About;
-use super::describe::arn;
 use super::faults::Faults;
 use super::input::Input;
 use super::refusal::{Refusal, Result};
@@ -37,26 +36,43 @@ pub(super) fn read(input: &Input) -> Result<Vec<(String, String)>> {
     Ok(tags)
 }
 
+/// The ARN that a request names, before the rules for the other parameters.
+fn resource(input: &Input, operation: &str) -> Result<String> {
+    let Some(text) = input.text("ResourceArn") else {
+        return Err(Refusal::validation("Invalid TableArn"));
+    };
+    let mut parts = text.splitn(6, ':');
+    let starts = parts.by_ref().take(5).filter(|part| !part.is_empty()).count();
+    let ends = parts.next().and_then(|last| last.split_once('/'));
+    if starts == 5 && ends.is_some_and(|(kind, name)| !kind.is_empty() && !name.is_empty()) {
+        return Ok(text.to_owned());
+    }
+    let resource = if text.is_empty() { "*" } else { text };
+    Err(Refusal::new(
+        "AccessDeniedException",
+        format!(
+            "User: arn:aws:iam::000000000000:user/stonecrop is not authorized to perform: \
+             dynamodb:{operation} on resource: {resource}"
+        ),
+    ))
+}
+
 /// The table of an ARN.
-fn table_of(input: &Input) -> Result<String> {
-    let mut faults = Faults::default();
-    faults.required(input, "ResourceArn");
-    faults.finish()?;
-    let text = input.text("ResourceArn").unwrap_or_default();
-    let name = text.strip_prefix("arn:aws:dynamodb:").and_then(|rest| rest.split_once(":table/"));
-    match name {
-        Some((_, name)) if !name.is_empty() => Ok(name.to_owned()),
+fn table_of(arn: &str) -> Result<String> {
+    let rest = arn.strip_prefix("arn:aws:dynamodb:");
+    match rest.and_then(|rest| rest.split_once(":table/")) {
+        Some((_, name)) if name.len() > 2 && !name.contains('/') => Ok(name.to_owned()),
         _ => Err(Refusal::validation(format!(
-            "Invalid TableArn: Invalid ResourceArn provided as input {text}"
+            "Invalid TableArn: Invalid ResourceArn provided as input {arn}"
         ))),
     }
 }
 
-fn no_resource(name: &str) -> impl Fn(Refusal) -> Refusal + '_ {
+fn no_resource(arn: &str) -> impl Fn(Refusal) -> Refusal + '_ {
     move |refusal| match refusal.kind {
         "ResourceNotFoundException" => Refusal::new(
             "ResourceNotFoundException",
-            format!("Requested resource not found: ResourcArn: {} not found", arn(name)),
+            format!("Requested resource not found: ResourcArn: {arn} not found"),
         ),
         _ => refusal,
     }
@@ -80,10 +96,11 @@ pub(super) async fn alter_about<T: Send + 'static>(
 }
 
 pub(super) async fn tag(app: &App, input: Input) -> Result<Json> {
-    let name = table_of(&input)?;
+    let arn = resource(&input, "TagResource")?;
     let mut faults = Faults::default();
     faults.required(&input, "Tags");
     faults.finish()?;
+    let name = table_of(&arn)?;
     let tags = read(&input)?;
     if tags.is_empty() {
         return Err(Refusal::validation("Atleast one Tag needs to be provided as Input."));
@@ -97,15 +114,16 @@ pub(super) async fn tag(app: &App, input: Input) -> Result<Json> {
             false => Ok(()),
         }
     };
-    alter_about(app, &name, alter).await.map_err(no_resource(&name))?;
+    alter_about(app, &name, alter).await.map_err(no_resource(&arn))?;
     Ok(json!({}))
 }
 
 pub(super) async fn untag(app: &App, mut input: Input) -> Result<Json> {
-    let name = table_of(&input)?;
+    let arn = resource(&input, "UntagResource")?;
     let mut faults = Faults::default();
     faults.required(&input, "TagKeys");
     faults.finish()?;
+    let name = table_of(&arn)?;
     let keys = input.take_list("TagKeys");
     if keys.is_empty() {
         return Err(Refusal::validation("Atleast one Tag Key needs to be provided as Input."));
@@ -114,13 +132,14 @@ pub(super) async fn untag(app: &App, mut input: Input) -> Result<Json> {
         about.tags.retain(|key, _| !keys.iter().any(|gone| gone == key.as_str()));
         Ok(())
     };
-    alter_about(app, &name, alter).await.map_err(no_resource(&name))?;
+    alter_about(app, &name, alter).await?;
     Ok(json!({}))
 }
 
 pub(super) async fn list(app: &App, input: Input) -> Result<Json> {
-    let name = table_of(&input)?;
-    let known = app.known(&name).await.map_err(no_resource(&name))?;
+    let arn = resource(&input, "ListTagsOfResource")?;
+    let name = table_of(&arn)?;
+    let known = app.known(&name).await.map_err(no_resource(&arn))?;
     let tags = known.about.tags.iter();
     let tags: Vec<Json> = tags.map(|(key, value)| json!({"Key": key, "Value": value})).collect();
     Ok(json!({"Tags": tags}))

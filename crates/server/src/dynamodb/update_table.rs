@@ -5,7 +5,10 @@ use stonecrop::{Database, Index};
 
 use super::about::{About, IndexAbout};
 use super::create::{BILLING, CLASSES, check_index_units, units_on_demand};
-use super::declare::{check_members, check_together, database_index, definitions, index, units};
+use super::declare::{
+    Definitions, MOST_UNITS, check_bounds, check_index, check_members, check_together, check_units,
+    database_index, definitions, index, units,
+};
 use super::describe::{description, named};
 use super::faults::{Faults, check_table, table_name};
 use super::input::Input;
@@ -13,6 +16,10 @@ use super::known::{FAMILY, Known};
 use super::refusal::{Refusal, Result};
 use super::streams;
 use crate::app::App;
+
+/// Said of units for an index that are too many to be counted.
+const BLOCKED: &str = "This operation cannot be performed with given input values. Please contact \
+                       DynamoDB service team for more info: Action Blocked: IndexUpdate";
 
 const CHANGES: [&str; 6] = [
     "ProvisionedThroughput",
@@ -29,10 +36,15 @@ pub(super) async fn update(app: &App, input: Input) -> Result<Json> {
     faults.table_name(&input);
     faults.one_of(&input, "BillingMode", BILLING);
     faults.one_of(&input, "TableClass", CLASSES);
-    check_members(&input, &mut faults, "");
+    check_members(&input, &mut faults, "", 2);
+    check_index_changes(&input, &mut faults);
     faults.finish()?;
     let name = table_name(&input)?;
-    let given = CHANGES.iter().filter(|name| input.has(name)).count();
+    let is_given = |name: &&&str| match **name {
+        "GlobalSecondaryIndexUpdates" => !input.list(name).is_empty(),
+        name => input.has(name),
+    };
+    let given = CHANGES.iter().filter(is_given).count();
     if given == 0 {
         return Err(Refusal::validation(
             "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, \
@@ -49,12 +61,33 @@ pub(super) async fn update(app: &App, input: Input) -> Result<Json> {
             "ProvisionedThroughput must be specified when BillingMode is PROVISIONED",
         ));
     }
+    check_bounds(&input)?;
     let changes = index_changes(&input)?;
     app.known(&name).await.map_err(named(&name))?;
     let of_app = app.clone();
     let now = app.database.now().as_micros() as f64 / 1e6;
     let known = app.apart(move |database| apply(&of_app, database, &name, input, changes, now));
     Ok(json!({"TableDescription": description(&*known.await?, "ACTIVE")}))
+}
+
+/// The rules for single members of what is asked of indexes.
+fn check_index_changes(input: &Input, faults: &mut Faults) {
+    for (number, json) in (1..).zip(input.list("GlobalSecondaryIndexUpdates")) {
+        let mut change = Input::of(json.clone());
+        let within = format!("globalSecondaryIndexUpdates.{number}.member.");
+        if let Some(create) = change.take_inner("Create") {
+            check_index(&create, faults, &format!("{within}create."), 8);
+        }
+        if let Some(update) = change.take_inner("Update") {
+            let within = format!("{within}update.");
+            faults.index_name(&update, &within);
+            faults.required_at(&update, "ProvisionedThroughput", &within);
+            check_units(&update, faults, &within);
+        }
+        if let Some(delete) = change.take_inner("Delete") {
+            faults.index_name(&delete, &format!("{within}delete."));
+        }
+    }
 }
 
 /// What is asked of one index.
@@ -148,8 +181,12 @@ fn apply(
             }
             IndexChange::Update(update) => {
                 let wanted = update.text("IndexName").unwrap_or_default();
+                let asked = units(&update);
+                if asked.read.max(asked.write) > MOST_UNITS {
+                    return Err(Refusal::validation(BLOCKED));
+                }
                 let found = about.indexes.iter_mut().find(|index| index.name == wanted);
-                found.ok_or_else(Refusal::no_table)?.units = units(&update);
+                found.ok_or_else(Refusal::no_table)?.units = asked;
             }
             IndexChange::Delete(gone) => {
                 let before = about.indexes.len();
@@ -238,25 +275,20 @@ fn new_index(
 ) -> Result<(IndexAbout, Index)> {
     let key: Vec<String> = known.key.iter().map(|part| part.name.clone()).collect();
     let has_units = create.has("ProvisionedThroughput");
-    let new = index(create, false, &key)?;
+    let given = definitions(input);
+    let defined: Definitions = about.attributes.iter().chain(&given).cloned().collect();
+    let new = index(create, false, &key, &defined)?;
     if about.index(&new.name).is_some() {
         return Err(Refusal::validation("Attempting to create an index which already exists"));
     }
     check_index_units(&new.name, has_units, about.on_demand)?;
-    for (name, of) in definitions(input) {
+    for (name, of) in given {
         match about.attributes.iter_mut().find(|(known, _)| *known == name) {
             Some(known) if !key.contains(&name) => known.1 = of,
             Some(_) => {}
             None if new.key().any(|used| *used == name) => about.attributes.push((name, of)),
             None => {}
         }
-    }
-    if let Some(name) = new.key().find(|name| about.type_of(name).is_none()) {
-        return Err(Refusal::invalid(format!(
-            "Some index key attributes are not defined in AttributeDefinitions. Keys: [{name}], \
-             AttributeDefinitions: [{}]",
-            about.attributes.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
-        )));
     }
     about.indexes.push(new.clone());
     check_together(&about.indexes)?;

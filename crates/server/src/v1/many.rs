@@ -8,7 +8,7 @@ use axum::response::Response;
 use bytes::{Buf, BytesMut};
 use futures_util::StreamExt as _;
 use serde::Deserialize;
-use stonecrop::{Scan, Table};
+use stonecrop::{Error, Scan, Table};
 use tokio_stream::wrappers::ReceiverStream;
 
 use super::{key, rows};
@@ -201,25 +201,32 @@ fn commit(
     }
     while !writes.is_empty() {
         let batch = writes.iter().map(|(_, write)| write.clone());
-        let problem = match table.write_with(batch, durability.into()) {
+        let (bad, problem) = match table.write_with(batch, durability.into()) {
             Ok(_) => {
                 done.rows += writes.len() as u64;
                 break;
             }
-            Err(error) => Problem::from(error),
+            Err(error) => bad_write(error, writes.len()),
         };
-        if !problem.kind.status.is_client_error() {
-            return Err(problem);
+        match bad.filter(|_| problem.kind.status.is_client_error()) {
+            Some(bad) => done.reject(writes.remove(bad).0, &problem),
+            None => return Err(problem),
         }
-        let path = problem.path.as_deref().and_then(|path| path.strip_prefix("/writes/"));
-        let bad = path.and_then(|path| path.split('/').next()?.parse().ok()).unwrap_or(0);
-        if writes.len() > 1 && path.is_none() {
-            return Err(problem);
-        }
-        let (number, _) = writes.remove(bad);
-        done.reject(number, &problem);
     }
     Ok(())
+}
+
+/// Which write of a batch is wrong, and why: the others are written, so that nothing was is no part
+/// of it, nor is its place in the batch.
+fn bad_write(error: Error, writes: usize) -> (Option<usize>, Problem) {
+    match error {
+        Error::Write { write, cause } => (Some(write), Problem::from(*cause)),
+        Error::NotUnique { write, ref index } => {
+            let detail = format!("another row has the same values in the unique index {index:?}");
+            (Some(write), Problem { detail, ..Problem::from(error) })
+        }
+        error => ((writes == 1).then_some(0), Problem::from(error)),
+    }
 }
 
 fn read_line(schema: &stonecrop::keys::Schema, line: &[u8]) -> Result<stonecrop::Write<'static>> {

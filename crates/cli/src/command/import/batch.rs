@@ -104,7 +104,7 @@ impl<'c> Sender<'c> {
             match problem.write_index().filter(|index| *index < rows.len()) {
                 Some(index) if problem.status < 500 => {
                     let (record, _) = rows.remove(index);
-                    rejects.push(record.reject(problem.text()));
+                    rejects.push(record.reject(reason(problem.text(), index)));
                 }
                 _ if problem.status == 413 && rows.len() > 1 => {
                     let half = rows.split_off(rows.len() / 2);
@@ -133,4 +133,11 @@ impl<'c> Sender<'c> {
             Err(error) => self.without_bad(rows, error, rejects),
         }
     }
+}
+
+/// Why a row is left out. The server says it of a batch of which nothing was written; here the rest
+/// is, and the place of the row in the batch says nothing.
+fn reason(text: &str, index: usize) -> &str {
+    let text = text.strip_suffix("; nothing was written").unwrap_or(text);
+    text.strip_prefix(&format!("write {index}: ")).unwrap_or(text)
 }

@@ -4,8 +4,8 @@ use winnow::combinator::{opt, separated};
 use winnow::prelude::*;
 
 use super::super::grammar::{
-    Input, Parsed, Raw, in_operator, in_parentheses, must, next_is_sign, operand, peek, read, sign,
-    simple_operand, steps, unexpected, word,
+    Input, Parsed, Raw, after_parentheses, in_operator, in_parentheses, must, next_is_sign,
+    operand, peek, read, sign, simple_operand, unexpected, word,
 };
 use super::super::token::Kind;
 
@@ -119,15 +119,7 @@ fn parentheses<'i>(input: &mut Input<'_, 'i>) -> Parsed<RawCondition<'i>> {
     let RawCondition::Operand(raw) = inner else {
         return Ok(RawCondition::Parentheses(Box::new(inner)));
     };
-    // (a.b).c leads on from where a.b leads.
-    if let Raw::Path(path) = raw.bare()
-        && (next_is_sign(input, ".") || next_is_sign(input, "["))
-    {
-        let mut path = path.clone();
-        steps(&mut path, input)?;
-        return Ok(RawCondition::Operand(Raw::Path(path)));
-    }
-    Ok(RawCondition::Operand(Raw::Parentheses(Box::new(raw))))
+    after_parentheses(raw, input).map(RawCondition::Operand)
 }
 
 fn comparison<'i>(input: &mut Input<'_, 'i>) -> Parsed<&'i str> {

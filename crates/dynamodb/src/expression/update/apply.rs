@@ -42,7 +42,8 @@ impl Update {
     }
 
     /// `UPDATED_NEW`: what it sets, adds or leaves of a set, as it is after the update of an item.
-    /// What is appended to a list is not told, as the service does not tell it.
+    /// What is appended to a list is where the list ends and not where the expression says, and what
+    /// is told is what is there then, as the service does.
     ///
     /// ```
     /// use serde_json::json;
@@ -60,9 +61,9 @@ impl Update {
     pub fn updated_new(&self, item: &Item) -> Result<Item> {
         let mut changes = self.changes(item)?;
         // What is not told must not move what is.
-        changes.append.clear();
         changes.remove.clear();
-        let paths: Vec<&Path> = changes.put.iter().map(|(path, _)| *path).collect();
+        let paths: Vec<&Path> =
+            changes.put.iter().chain(&changes.append).map(|(path, _)| *path).collect();
         Ok(project(&changes.make(item.clone()), paths.into_iter()))
     }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value as Json;
+use stonecrop::Table;
 
 use super::about::{About, StreamAbout, StreamEnd};
 use super::create::{VIEWS, label};
@@ -80,16 +81,33 @@ pub(super) fn change(known: &Known, about: &mut About, input: Input, now: f64) -
             )));
         }
         (None, Some(mut stream)) => {
+            stream.kept_before = kept;
             stream.after = known.table.keep_changes(kept.max(Some(KEPT)))?;
             about.stream = Some(stream);
         }
         (Some(mut stream), None) => {
-            stream.end = Some(StreamEnd { number: known.table.keep_changes(None)?, at: now });
+            // As before the stream, unless somebody else has changed it since.
+            let is_ours = kept == stream.kept_before.max(Some(KEPT));
+            let kept = if is_ours { stream.kept_before } else { kept };
+            stream.end = Some(StreamEnd { number: known.table.keep_changes(kept)?, at: now });
             about.former.retain(|stream| !stream.is_over(now));
             about.former.push(stream);
         }
     }
     Ok(())
+}
+
+/// What is told of a table that keeps no changes any more, whoever switched them off: its stream
+/// is over.
+pub(super) fn settled(mut about: About, table: &Table, now: f64) -> Result<About> {
+    if about.stream.is_none() || table.schema()?.kept_changes().is_some() {
+        return Ok(about);
+    }
+    about.former.extend(about.stream.take().map(|stream| {
+        let number = table.last_change().unwrap_or(stream.after);
+        StreamAbout { end: Some(StreamEnd { number, at: now }), ..stream }
+    }));
+    Ok(about)
 }
 
 impl StreamAbout {
