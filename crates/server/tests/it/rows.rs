@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::harness::start;
+use crate::harness::{Answer, start};
 
 #[tokio::test]
 async fn a_row_is_written_read_with_its_clocks_and_deleted() {
@@ -206,4 +206,31 @@ async fn the_stored_keys_of_a_row_are_taken_apart() {
         .collect();
     assert!(values.contains(&"\"adam\"") && values.contains(&"\"a1\""), "{values:?}");
     assert_eq!(server.get("/v1/tables/accounts/rows/a2/anatomy").await.status, 404);
+}
+
+#[tokio::test]
+async fn a_row_is_told_the_same_with_and_without_the_router() {
+    let server = start().await;
+    server.make_accounts().await;
+    server.put_account("a1", "adam", 42).await;
+    for path in
+        ["/v1/tables/accounts/rows/a1", "/v1/tables/accounts/rows/a2", "/v1/tables/no/rows/a"]
+    {
+        let plain = server.get(path).await;
+        // A question mark is enough to need the router.
+        let routed = server.get(&format!("{path}?")).await;
+        let without_id = |answer: &Answer| {
+            let mut headers = answer.headers.clone();
+            assert!(headers.remove("x-request-id").is_some());
+            headers.remove("date");
+            let mut body = answer.json();
+            body.as_object_mut().unwrap().remove("request_id");
+            (answer.status, headers, body)
+        };
+        assert_eq!(without_id(&plain), without_id(&routed), "{path}");
+    }
+    let metrics = server.get("/metrics").await.text();
+    let counted =
+        r#"requests_total{method="GET",route="/v1/tables/{table}/rows/{key}",status="200"} 2"#;
+    assert!(metrics.contains(counted), "{metrics}");
 }
