@@ -21,6 +21,7 @@ use rustls_pki_types::pem::PemObject as _;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
@@ -143,6 +144,7 @@ impl Server {
         if let Ok(address) = listener.local_addr() {
             self.check_address(address)?;
         }
+        app.serves_on(&Handle::current());
         let of_door = app.clone();
         tokio::task::spawn_blocking(move || crate::dynamodb::resume(&of_door));
         let limits = app.config.limits;

@@ -1,8 +1,9 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, start};
+use crate::harness::{Answer, Running, start};
 
 #[tokio::test]
 async fn a_row_is_written_read_with_its_clocks_and_deleted() {
@@ -233,4 +234,25 @@ async fn a_row_is_told_the_same_with_and_without_the_router() {
     let counted =
         r#"requests_total{method="GET",route="/v1/tables/{table}/rows/{key}",status="200"} 2"#;
     assert!(metrics.contains(counted), "{metrics}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn writes_are_committed_alone_and_together() {
+    let server = Arc::new(start().await);
+    server.make_accounts().await;
+    server.put_account("a0", "adam", 0).await;
+    let add = |server: Arc<Running>| async move {
+        let add = json!({"add": {"score": {"Int": 1}}});
+        for _ in 0..20 {
+            let path = "/v1/tables/accounts/rows/a0";
+            server.send("PATCH", path, Some(add.clone())).await.expect(200);
+        }
+    };
+    add(server.clone()).await;
+    let many: Vec<_> = (0..8).map(|_| tokio::spawn(add(server.clone()))).collect();
+    for one in many {
+        one.await.unwrap();
+    }
+    let row = server.get("/v1/tables/accounts/rows/a0").await.expect(200);
+    assert_eq!(row["columns"]["score"]["value"], json!({"Int": 180}));
 }
