@@ -25,26 +25,37 @@ const MOST_ID_BYTES: usize = 128;
 /// Routes that everybody may ask for, whatever else is asked for at the time.
 const OPEN: [&str; 3] = ["/v1/openapi.json", "/health/live", "/health/ready"];
 
-/// Gives the request an id, lets it through if it may, counts and logs it, and gives problems their
-/// body.
+/// [`watched`], for what the router has found the way for.
 pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let route = route.as_ref().map(MatchedPath::as_str);
+    watched(&app, route, request, |request| next.run(request)).await
+}
+
+/// Gives the request an id, lets it through to `next` if it may, counts and logs it, and gives
+/// problems their body.
+pub(crate) async fn watched<N: Future<Output = Response>>(
+    app: &App,
+    route: Option<&str>,
+    request: Request,
+    next: impl FnOnce(Request) -> N,
+) -> Response {
     let began = Stopwatch::start();
     let id = request_id(request.headers());
     let method = method_name(request.method());
-    let route = request.extensions().get::<MatchedPath>().cloned();
     app.metrics.in_flight.inc();
-    let is_dynamodb = route.as_ref().is_some_and(|route| route.as_str() == dynamodb::ROUTE);
+    let is_dynamodb = route == Some(dynamodb::ROUTE);
     let is_page = is_dynamodb && matches!(method, "GET" | "HEAD");
     let origin = request.headers().get(ORIGIN).filter(|_| is_dynamodb && !is_page).cloned();
-    let mut response = match &route {
-        Some(route) if !is_page && !OPEN.contains(&route.as_str()) => {
-            guarded(&app, request, next).await
+    let mut response = match route {
+        Some(route) if !is_page && !OPEN.contains(&route) => {
+            guarded(app, route, request, next).await
         }
         // The files of the grid have no route.
-        _ => next.run(request).await,
+        _ => next(request).await,
     };
     app.metrics.in_flight.dec();
-    let route = route.as_ref().map_or("other", MatchedPath::as_str);
+    let route = route.unwrap_or("other");
     let problem = response.extensions_mut().remove::<Problem>();
     if let Some(problem) = &problem {
         let mut with_body = match is_dynamodb && method == "POST" {
@@ -72,7 +83,7 @@ pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) 
     }
     response.headers_mut().insert(REQUEST_ID, id);
     if let Some(origin) = origin {
-        dynamodb::cors::tell(&app, &origin, response.headers_mut());
+        dynamodb::cors::tell(app, &origin, response.headers_mut());
     }
     response
 }
@@ -110,8 +121,13 @@ fn method_name(method: &Method) -> &'static str {
 }
 
 /// Lets those through who may do what they ask for, when it is their turn.
-async fn guarded(app: &App, mut request: Request, next: Next) -> Response {
-    let scope = match allowed(app, &request) {
+async fn guarded<N: Future<Output = Response>>(
+    app: &App,
+    route: &str,
+    mut request: Request,
+    next: impl FnOnce(Request) -> N,
+) -> Response {
+    let scope = match allowed(app, route, &request) {
         Ok(scope) => scope,
         Err(problem) => return problem.into_response(),
     };
@@ -120,15 +136,14 @@ async fn guarded(app: &App, mut request: Request, next: Next) -> Response {
         Err(problem) => return problem.into_response(),
     };
     request.extensions_mut().insert(scope);
-    let mut response = next.run(request).await;
+    let mut response = next(request).await;
     drop(turn);
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 
-fn allowed(app: &App, request: &Request) -> Result<Scope> {
+fn allowed(app: &App, route: &str, request: &Request) -> Result<Scope> {
     let headers = request.headers();
-    let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
     check_site(app, request, route)?;
     if !app.config.asks_who() {
         return Ok(Scope::Admin);

@@ -31,6 +31,7 @@ mod metrics;
 mod page;
 mod problem;
 mod serve;
+mod shortcut;
 mod v1;
 mod watch;
 

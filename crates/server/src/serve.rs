@@ -1,5 +1,6 @@
 //! Listening: connections within limits, and an end that loses nothing.
 
+use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -12,22 +13,23 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use hyper::body::Incoming;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use hyper_util::service::TowerToHyperService;
 use rustls_pki_types::pem::PemObject as _;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
-use tower::ServiceExt as _;
 
 use crate::Server;
 use crate::app::App;
 use crate::config::Limits;
+use crate::shortcut;
 
 /// Why a server can't run.
 ///
@@ -142,6 +144,7 @@ impl Server {
         if let Ok(address) = listener.local_addr() {
             self.check_address(address)?;
         }
+        app.serves_on(&Handle::current());
         let of_door = app.clone();
         tokio::task::spawn_blocking(move || crate::dynamodb::resume(&of_door));
         let limits = app.config.limits;
@@ -212,16 +215,16 @@ impl Connection {
     }
 
     async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
-        let (router, activity) = (self.router, self.activity);
-        let service = tower::service_fn(move |request: hyper::Request<Incoming>| {
-            let (router, working) = (router.clone(), Working::new(&activity));
+        let (shared, activity) = (Arc::new((self.app, self.router)), self.activity);
+        let service = service_fn(move |request: hyper::Request<Incoming>| {
+            let (shared, working) = (shared.clone(), Working::new(&activity));
             async move {
-                let answer = router.oneshot(request.map(Body::new)).await;
+                let (app, router) = &*shared;
+                let answer = shortcut::answer(app, router, request.map(Body::new)).await;
                 drop(working);
-                answer
+                Ok::<_, Infallible>(answer)
             }
         });
-        let service = TowerToHyperService::new(service);
         let connection = self.builder.serve_connection(TokioIo::new(stream), service).into_owned();
         if let Err(error) = self.watcher.watch(connection).await {
             tracing::debug!(%error, "a connection ended");

@@ -4,6 +4,7 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::iter::repeat_n;
 use std::str::FromStr;
 
 use crate::decode::{FromKey, KeyReader};
@@ -22,6 +23,8 @@ const MAX_PAIRS: usize = MAX_DIGITS / 2 + 1;
 const MAX_BYTES: usize = 2 + MAX_PAIRS;
 /// What is added to the exponent to base 100, which is -64 to 63.
 const EXPONENT_BIAS: i32 = 0x80;
+/// Those of most numbers as text.
+const USUAL_CHARACTERS: usize = 24;
 
 /// A decimal number: up to 38 significant digits, magnitudes from 1e-130 to below 1e126.
 ///
@@ -267,9 +270,8 @@ impl fmt::Display for Decimal {
     /// Plain digits where that takes at most 7 zeros before them or 40 places; else `d.dddE±n`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (digits, count, exponent) = self.digits();
-        let text: String =
-            digits.iter().take(count).map(|digit| char::from(b'0' + digit)).collect();
-        let mut out = String::new();
+        let mut digits = digits.iter().take(count).map(|digit| char::from(b'0' + digit));
+        let mut out = String::with_capacity(USUAL_CHARACTERS);
         if self.is_negative() {
             out.push('-');
         }
@@ -277,20 +279,22 @@ impl fmt::Display for Decimal {
             out.push('0');
         } else if (0..40).contains(&exponent) {
             let places = exponent as usize + 1;
-            match text.split_at_checked(places) {
-                Some((whole, "")) => out.push_str(whole),
-                Some((whole, fraction)) => out.extend([whole, ".", fraction]),
-                None => out.extend([text.as_str(), &"0".repeat(places - count)]),
+            out.extend(digits.by_ref().take(places));
+            out.extend(repeat_n('0', places.saturating_sub(count)));
+            if count > places {
+                out.push('.');
             }
         } else if (-7..0).contains(&exponent) {
-            let zeros = "0".repeat((-1 - exponent) as usize);
-            out.extend(["0.", &zeros, &text]);
+            out.push_str("0.");
+            out.extend(repeat_n('0', (-1 - exponent) as usize));
         } else {
-            let (first, rest) = text.split_at(1);
-            out.push_str(first);
-            if !rest.is_empty() {
-                out.extend([".", rest]);
+            out.extend(digits.next());
+            if count > 1 {
+                out.push('.');
             }
+        }
+        out.extend(digits);
+        if !(-7..40).contains(&exponent) {
             out.push_str(&format!("E{exponent:+}"));
         }
         f.pad(&out)

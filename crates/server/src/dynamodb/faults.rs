@@ -37,7 +37,9 @@ impl Faults {
     }
 
     pub(super) fn one_of(&mut self, input: &Input, name: &str, values: &[&str]) {
-        self.word(input.text(name), &at(name), values);
+        if let Some(word) = input.text(name) {
+            self.word(Some(word), &at(name), values);
+        }
     }
 
     pub(super) fn word(&mut self, word: Option<&str>, at: &str, values: &[&str]) {

@@ -63,16 +63,18 @@ impl<'a> Fields<'a> {
     pub(super) fn read(authorization: &'a str, headers: &'a HeaderMap) -> Result<Self> {
         let (algorithm, fields) = authorization.split_once(' ').unwrap_or((authorization, ""));
         let mut problems = Vec::new();
-        let mut field = |name: &str| {
-            let mut pairs = fields.split([',', ' ']).filter_map(|field| field.split_once('='));
-            let found = pairs.find(|(of, _)| *of == name);
-            if found.is_none() {
-                problems.push(format!("Authorization header requires '{name}' parameter."));
+        let mut found = [("Credential", None), ("Signature", None), ("SignedHeaders", None)];
+        for (name, value) in fields.split([',', ' ']).filter_map(|field| field.split_once('=')) {
+            if let Some((_, first)) = found.iter_mut().find(|(of, _)| *of == name) {
+                first.get_or_insert(value);
             }
-            found.map_or("", |(_, value)| value)
-        };
-        let (credential, signature) = (field("Credential"), field("Signature"));
-        let signed_headers = field("SignedHeaders");
+        }
+        let [credential, signature, signed_headers] = found.map(|(name, value)| {
+            value.unwrap_or_else(|| {
+                problems.push(format!("Authorization header requires '{name}' parameter."));
+                ""
+            })
+        });
         let text = |name: &'static str| Some((headers.get(name)?.to_str().ok()?, name));
         let date = text(AMZ_DATE).or_else(|| text(DATE.as_str()));
         if date.is_none() {

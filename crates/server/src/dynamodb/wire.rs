@@ -25,14 +25,18 @@ pub(crate) const CHECKSUM: HeaderName = HeaderName::from_static("x-amz-crc32");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-amzn-requestid");
 /// Shorter answers are sent as they are: compressing them takes longer than sending them.
 const SHORTEST_COMPRESSED: usize = 1024;
+/// Answers with one item of some size are shorter.
+const USUAL_BYTES: usize = 2048;
 
 /// The body of an answer.
 pub(super) struct Answer(Vec<u8>);
 
 impl Answer {
     pub(super) fn new(told: &impl Serialize) -> Self {
+        let mut body = Vec::with_capacity(USUAL_BYTES);
         // Names are text, and nothing that is told refuses to be.
-        Answer(serde_json::to_vec(told).unwrap_or_default())
+        let _ = serde_json::to_writer(&mut body, told);
+        Answer(body)
     }
 }
 

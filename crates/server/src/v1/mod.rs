@@ -19,6 +19,7 @@ use crate::auth::Scope;
 use crate::problem::ProblemDocument;
 
 pub(crate) use changes::UNBUFFERED;
+pub(crate) use rows::{ROW, row};
 
 #[derive(OpenApi)]
 #[openapi(

@@ -23,8 +23,10 @@ use crate::problem::{
 const MOST_WRITES: usize = 10_000;
 /// How many rows may be asked for at a time.
 const MOST_KEYS: usize = 1_000;
+/// Most rows are told in fewer.
+const USUAL_BYTES: usize = 1 << 10;
 
-#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Reading {
@@ -43,10 +45,22 @@ pub(super) async fn get(
     Path((table, key)): Path<(String, String)>,
     Parameters(reading): Parameters<Reading>,
 ) -> Result<Response> {
-    let table = app.table(&table)?;
+    read(&app, &table, &key, reading)
+}
+
+/// The route of a row.
+pub(crate) const ROW: &str = "/v1/tables/{table}/rows/{key}";
+
+/// All of a row, as it is now.
+pub(crate) async fn row(app: &App, table: &str, key: &str) -> Result<Response> {
+    read(app, table, key, Reading::default())
+}
+
+fn read(app: &App, table: &str, key: &str, reading: Reading) -> Result<Response> {
+    let table = app.table(table)?;
     let schema = table.schema()?;
     let key_schema = table.key_schema()?;
-    let row_key = key::read_address(&key_schema, &key)?;
+    let row_key = key::read_address(&key_schema, key)?;
     let names = reading.columns.as_deref().map(split_names);
     let time = reading.as_of.as_deref().map(str::parse::<Timestamp>).transpose();
     let time = time.map_err(|error| Problem::new(BAD_PARAMETER, error.to_string()).at("as_of"))?;
@@ -55,7 +69,7 @@ pub(super) async fn get(
         (None, Some(names)) => table.get_columns(&row_key, names.iter().copied()),
         (None, None) => table.get(&row_key),
     });
-    let row = row?.ok_or_else(|| no_row(&table, &key))?;
+    let row = row?.ok_or_else(|| no_row(&table, key))?;
     json(&tell(&schema, &key_schema, row, names.as_deref())?)
 }
 
@@ -135,8 +149,9 @@ fn cells<S: Serializer>(
 
 /// The body of an answer.
 fn json(answer: &impl Serialize) -> Result<Response> {
-    let json = serde_json::to_vec(answer);
-    let json = json.map_err(|error| Problem::new(INTERNAL, error.to_string()))?;
+    let mut json = Vec::with_capacity(USUAL_BYTES);
+    serde_json::to_writer(&mut json, answer)
+        .map_err(|error| Problem::new(INTERNAL, error.to_string()))?;
     Ok(([(CONTENT_TYPE, "application/json")], json).into_response())
 }
 

@@ -1,8 +1,9 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::harness::start;
+use crate::harness::{Answer, Running, start};
 
 #[tokio::test]
 async fn a_row_is_written_read_with_its_clocks_and_deleted() {
@@ -206,4 +207,52 @@ async fn the_stored_keys_of_a_row_are_taken_apart() {
         .collect();
     assert!(values.contains(&"\"adam\"") && values.contains(&"\"a1\""), "{values:?}");
     assert_eq!(server.get("/v1/tables/accounts/rows/a2/anatomy").await.status, 404);
+}
+
+#[tokio::test]
+async fn a_row_is_told_the_same_with_and_without_the_router() {
+    let server = start().await;
+    server.make_accounts().await;
+    server.put_account("a1", "adam", 42).await;
+    for path in
+        ["/v1/tables/accounts/rows/a1", "/v1/tables/accounts/rows/a2", "/v1/tables/no/rows/a"]
+    {
+        let plain = server.get(path).await;
+        // A question mark is enough to need the router.
+        let routed = server.get(&format!("{path}?")).await;
+        let without_id = |answer: &Answer| {
+            let mut headers = answer.headers.clone();
+            assert!(headers.remove("x-request-id").is_some());
+            headers.remove("date");
+            let mut body = answer.json();
+            body.as_object_mut().unwrap().remove("request_id");
+            (answer.status, headers, body)
+        };
+        assert_eq!(without_id(&plain), without_id(&routed), "{path}");
+    }
+    let metrics = server.get("/metrics").await.text();
+    let counted =
+        r#"requests_total{method="GET",route="/v1/tables/{table}/rows/{key}",status="200"} 2"#;
+    assert!(metrics.contains(counted), "{metrics}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn writes_are_committed_alone_and_together() {
+    let server = Arc::new(start().await);
+    server.make_accounts().await;
+    server.put_account("a0", "adam", 0).await;
+    let add = |server: Arc<Running>| async move {
+        let add = json!({"add": {"score": {"Int": 1}}});
+        for _ in 0..20 {
+            let path = "/v1/tables/accounts/rows/a0";
+            server.send("PATCH", path, Some(add.clone())).await.expect(200);
+        }
+    };
+    add(server.clone()).await;
+    let many: Vec<_> = (0..8).map(|_| tokio::spawn(add(server.clone()))).collect();
+    for one in many {
+        one.await.unwrap();
+    }
+    let row = server.get("/v1/tables/accounts/rows/a0").await.expect(200);
+    assert_eq!(row["columns"]["score"]["value"], json!({"Int": 180}));
 }

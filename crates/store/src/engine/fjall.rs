@@ -300,7 +300,9 @@ impl Store for FjallStore {
             return Ok(());
         }
         let mode = match durability {
-            Durability::Sync => PersistMode::SyncAll,
+            // Of the file's own facts those that its bytes can't be found without; times of changes
+            // would be a write to the disk of their own.
+            Durability::Sync => PersistMode::SyncData,
             Durability::Buffered => PersistMode::Buffer,
         };
         let mut writer = self.writer()?;
