@@ -8,7 +8,10 @@ memory=/dev/shm
 [ -d "$memory" ] || memory=${TMPDIR:-/tmp}
 folder=$(mktemp -d "$memory/stonecrop-objects-XXXXXX")
 server=
+command=
 stop() {
+  # All that it started, if it has not ended by itself.
+  [ -z "$command" ] || kill -- -"$command" 2>/dev/null || true
   if [ -n "$server" ]; then
     kill "$server" 2>/dev/null || true
     for _ in $(seq 30); do
@@ -21,6 +24,8 @@ stop() {
   rm -rf "$folder"
 }
 trap stop EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
 
 # Ports that are free now. Each has a second one, 10,000 above, for calls within SeaweedFS.
 read -r master volume filer s3 <<<"$(python3 - <<'PYTHON'
@@ -69,4 +74,9 @@ done
 
 export AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=secret AWS_REGION=us-east-1
 export STONECROP_OBJECTS="s3://stonecrop/tests?endpoint=http://127.0.0.1:$s3"
-"$@"
+# As a group of its own, beside this script, which hears of signals at once.
+set -m
+"$@" &
+command=$!
+set +m
+wait "$command"

@@ -117,8 +117,8 @@ struct Race {
 fn race(place: &Place, shards: u16, writer: u8) -> Race {
     let mut race = Race::default();
     let mut opening = Duration::ZERO;
-    for round in 0..12_u8 {
-        std::thread::sleep(opening * (u32::from(writer * 37 ^ round * 11) % 6));
+    for round in 0..6_u8 {
+        std::thread::sleep(opening * (u32::from((writer * 37) ^ (round * 11)) % 6));
         let start = now();
         let opened = SlateStore::open(&place.location, &options(shards));
         opening = start.elapsed();
@@ -326,7 +326,8 @@ fn busy() -> ObjectError {
 
 #[test]
 fn what_the_object_store_refuses_is_said_at_the_start() {
-    let cases: [(Request, fn() -> ObjectError, ErrorKind, &[&str]); 6] = [
+    type Case = (Request, fn() -> ObjectError, ErrorKind, &'static [&'static str]);
+    let cases: [Case; 6] = [
         (Request::Put, denied, ErrorKind::Denied, &["403 Forbidden", "check the credentials"]),
         (Request::Get, denied, ErrorKind::Denied, &["403 Forbidden", "check the credentials"]),
         (Request::Put, unknown_key, ErrorKind::Denied, &["401", "check the credentials"]),
