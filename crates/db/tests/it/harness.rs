@@ -24,6 +24,25 @@ pub(crate) const ENGINES: &[Engine] = &[
 ];
 
 impl Engine {
+    /// How many shards there can be for transactions of any rows.
+    pub(crate) fn shards_of_transactions(self) -> u16 {
+        match self {
+            Engine::Memory | Engine::Fjall => 4,
+            #[cfg(feature = "slatedb")]
+            Engine::Slate => 1,
+        }
+    }
+
+    /// How often to do what writes the same rows all the time: SlateDB keeps every version of a row in
+    /// memory until its log is made a file, and a scan goes over all of them.
+    pub(crate) fn rounds(self, rounds: usize) -> usize {
+        match self {
+            Engine::Memory | Engine::Fjall => rounds,
+            #[cfg(feature = "slatedb")]
+            Engine::Slate => rounds / 16,
+        }
+    }
+
     /// Where a database of it is, in a folder.
     pub(crate) fn location(self, folder: &TempDir) -> String {
         match self {

@@ -402,9 +402,8 @@ fn a_newer_format_is_refused_and_left_alone() {
 
 #[test]
 fn a_location_of_an_unknown_engine_is_refused() {
-    let error = Database::open("s3://bucket/path").unwrap_err();
-    assert!(matches!(error, Error::Location { .. }));
-    assert!(error.to_string().contains("s3://bucket/path"), "{error}");
+    let error = Database::open("ftp://host/path").unwrap_err();
+    assert!(error.to_string().contains("ftp://host/path"), "{error}");
 }
 
 #[test]

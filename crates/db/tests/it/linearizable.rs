@@ -261,7 +261,7 @@ fn transfer(fixture: &Fixture, table: &Table, thread: u64) {
 #[test]
 fn scans_between_transfers_always_see_the_same_sum() {
     for &engine in ENGINES {
-        let fixture = Fixture::with_shards(engine, 4);
+        let fixture = Fixture::with_shards(engine, engine.shards_of_transactions());
         let schema = TableSchema::new("table", "id u64", "").unwrap();
         let table = fixture.db.create_table(schema).unwrap();
         table.write_all((0..ACCOUNTS).map(|id| Write::put(id).set("balance", 10))).unwrap();

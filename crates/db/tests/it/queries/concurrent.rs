@@ -82,7 +82,7 @@ fn a_row_has_one_owner_in_every_query_while_rows_are_reassigned() {
                 let readers: Vec<_> = (0..2)
                     .map(|_| {
                         scope.spawn(|| {
-                            for _ in 0..ROUNDS {
+                            for _ in 0..engine.rounds(ROUNDS) {
                                 for plan in ["index by_owner", "index by_owner_and_rank", "scan"] {
                                     if plan != "index by_owner_and_rank" {
                                         ask_for_all(&table, plan);
