@@ -1,63 +1,137 @@
 //! Compaction on demand, and what it may drop.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use object_store::ObjectStore;
-use object_store::path::Path;
-use slatedb::admin::AdminBuilder;
-use slatedb::compactor::{CompactionSpec, CompactionStatus, SourceId};
+use slatedb::compactor::{
+    CompactionScheduler, CompactionSchedulerSupplier, CompactionSpec, CompactionStatus,
+    CompactorStateView, SizeTieredCompactionSchedulerSupplier, SourceId,
+};
+use slatedb::config::CompactorOptions;
 use slatedb::{
     CompactionFilter, CompactionFilterDecision, CompactionFilterError, CompactionFilterSupplier,
-    CompactionJobContext, Db, RowEntry, ValueDeletable,
+    CompactionJobContext, Db, RowEntry, ValueDeletable, VersionedManifest,
 };
 
 use crate::options::Retention;
 
 /// How often a compaction is looked at.
 const POLL: Duration = Duration::from_millis(10);
-/// How often one is begun anew where another was under way with the same files.
-const TRIES: usize = 10;
 
 /// The bytes of a shard's files.
 pub(super) fn size(db: &Db) -> u64 {
     db.manifest().all_sst_views().map(|view| view.estimate_size()).sum()
 }
 
-/// Merges all that a shard has into one sorted run, however long it takes.
-pub(super) async fn compact(
-    db: &Db,
-    path: Path,
-    objects: Arc<dyn ObjectStore>,
-) -> Result<(), slatedb::Error> {
-    let admin = AdminBuilder::new(path, objects).build();
-    for _ in 0..TRIES {
-        let manifest = db.manifest();
-        let newest = manifest.l0().iter().map(|view| SourceId::SstView(view.id));
-        let runs = manifest.compacted().iter().map(|run| SourceId::SortedRun(run.id));
-        let sources: Vec<_> = newest.chain(runs).collect();
-        if sources.is_empty() {
-            return Ok(());
-        }
-        let last = manifest.compacted().iter().map(|run| run.id).min().unwrap_or(0);
-        let id = admin.submit_compaction(CompactionSpec::new(sources, last)).await?.id();
-        let ended = loop {
-            let status = admin.read_compaction(id, None).await?.map(|found| found.status());
-            match status {
-                Some(CompactionStatus::Completed | CompactionStatus::Failed) | None => {
-                    break status;
-                }
-                // Of a store that was closed or taken over, this says so.
-                Some(_) => db.refresh_manifest().await?,
-            }
-            tokio::time::sleep(POLL).await;
-        };
-        db.refresh_manifest().await?;
-        if ended != Some(CompactionStatus::Failed) {
-            return Ok(());
-        }
+/// A wish for all that a shard has to be merged into one sorted run. The compactor has to plan that
+/// itself: a plan that comes from outside can be older than one of its own, which it takes for a clock
+/// that goes backward, and ends.
+#[derive(Default)]
+pub(super) struct Demand(Mutex<Wish>);
+
+#[derive(Default)]
+enum Wish {
+    #[default]
+    None,
+    /// It is to be planned as soon as nothing else is under way.
+    Asked,
+    /// It is under way. Those with the same files that were there before it have these ids.
+    Planned(CompactionSpec, Vec<u128>),
+}
+
+impl Demand {
+    fn lock(&self) -> MutexGuard<'_, Wish> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    Ok(())
+
+    /// Merges all that a shard has, however long it takes.
+    pub(super) async fn compact(&self, db: &Db) -> Result<(), slatedb::Error> {
+        *self.lock() = Wish::Asked;
+        while !matches!(*self.lock(), Wish::None) {
+            // Of a store that was closed or taken over, this says so.
+            db.refresh_manifest().await?;
+            tokio::time::sleep(POLL).await;
+        }
+        db.refresh_manifest().await
+    }
+
+    /// What is to be done next, if it is for this to say.
+    fn propose(&self, state: &CompactorStateView) -> Option<Vec<CompactionSpec>> {
+        let mut wish = self.lock();
+        let known = state.compactions().into_iter();
+        let known: Vec<_> = known.flat_map(|known| known.recent_compactions()).collect();
+        let same = |spec: &CompactionSpec| {
+            let same = known.iter().filter(|known| known.spec() == spec);
+            same.map(|known| (known.id().0, known.status())).collect::<Vec<_>>()
+        };
+        match &*wish {
+            Wish::None => return None,
+            Wish::Planned(spec, before) => {
+                let mut ours = same(spec).into_iter().filter(|(id, _)| !before.contains(id));
+                match ours.next().map(|(_, status)| status) {
+                    Some(CompactionStatus::Completed) => {
+                        *wish = Wish::None;
+                        return None;
+                    }
+                    // It was refused, or went wrong.
+                    Some(CompactionStatus::Failed) | None => *wish = Wish::Asked,
+                    Some(_) => return Some(Vec::new()),
+                }
+            }
+            Wish::Asked => {}
+        }
+        if known.iter().any(|known| known.active()) {
+            return Some(Vec::new());
+        }
+        let Some(spec) = everything(state.manifest()) else {
+            *wish = Wish::None;
+            return None;
+        };
+        let before = same(&spec).into_iter().map(|(id, _)| id).collect();
+        *wish = Wish::Planned(spec.clone(), before);
+        Some(vec![spec])
+    }
+}
+
+/// All files of a shard into one run; none where there are none.
+fn everything(manifest: &VersionedManifest) -> Option<CompactionSpec> {
+    let newest = manifest.l0().iter().map(|view| SourceId::SstView(view.id));
+    let runs = manifest.compacted().iter().map(|run| SourceId::SortedRun(run.id));
+    let sources: Vec<_> = newest.chain(runs).collect();
+    let last = manifest.compacted().iter().map(|run| run.id).min().unwrap_or(0);
+    (!sources.is_empty()).then(|| CompactionSpec::new(sources, last))
+}
+
+/// SlateDB's own scheduler, unless there is a wish.
+pub(super) struct Scheduling(pub(super) Arc<Demand>);
+
+impl CompactionSchedulerSupplier for Scheduling {
+    fn compaction_scheduler(
+        &self,
+        options: &CompactorOptions,
+    ) -> Box<dyn CompactionScheduler + Send + Sync> {
+        let own = SizeTieredCompactionSchedulerSupplier::new().compaction_scheduler(options);
+        Box::new(Scheduler { demand: self.0.clone(), own })
+    }
+}
+
+struct Scheduler {
+    demand: Arc<Demand>,
+    own: Box<dyn CompactionScheduler + Send + Sync>,
+}
+
+impl CompactionScheduler for Scheduler {
+    fn propose(&self, state: &CompactorStateView) -> Vec<CompactionSpec> {
+        self.demand.propose(state).unwrap_or_else(|| self.own.propose(state))
+    }
+
+    fn validate(
+        &self,
+        state: &CompactorStateView,
+        spec: &CompactionSpec,
+    ) -> Result<(), slatedb::Error> {
+        self.own.validate(state, spec)
+    }
 }
 
 /// Asks [`Retention`] of every entry that a compaction meets.

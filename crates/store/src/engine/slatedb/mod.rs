@@ -36,7 +36,7 @@ pub use self::follower::Follower;
 pub use self::objects::Requests;
 
 use self::bucket::Bucket;
-use self::compact::RetentionSupplier;
+use self::compact::{Demand, RetentionSupplier, Scheduling};
 use self::view::{Place, Threads, View};
 use crate::batch::{Batch, Operation};
 use crate::error::{Error, ErrorKind, Result};
@@ -87,8 +87,8 @@ pub struct SlateStore {
     /// What readers see; none once it is closed.
     published: RwLock<Option<View>>,
     writer: Mutex<Writer>,
-    objects: Arc<dyn ObjectStore>,
-    root: object_store::path::Path,
+    /// Of each shard, whether all of it is to be compacted.
+    demands: Box<[Arc<Demand>]>,
     requests: Arc<Requests>,
     _threads: Threads,
 }
@@ -139,13 +139,18 @@ impl SlateStore {
         let shards = place.wait(claim)??;
         let cache = shared_cache(options.cache_bytes);
         let settings = settings(options, shards);
-        let open = |shard: u16| open_shard(&bucket, shard as u8, &settings, options, &cache);
+        let demands: Box<[Arc<Demand>]> = (0..shards).map(|_| Arc::default()).collect();
+        let open = |(shard, demand): (usize, &Arc<Demand>)| {
+            let scheduling = Arc::new(Scheduling(demand.clone()));
+            open_shard(&bucket, shard as u8, &settings, options, scheduling, &cache)
+        };
         let opened = place.wait(async {
             // The first shard decides who has the store, so of two who open it at once, one goes
             // ahead of the other in all of them.
-            let first = open(0).await?;
-            let rest = try_join_all((1..shards).map(open)).await?;
-            Ok::<_, slatedb::Error>(std::iter::once(first).chain(rest).collect::<Box<[Db]>>())
+            let mut each = demands.iter().enumerate();
+            let mut opened = try_join_all(each.next().map(open)).await?;
+            opened.extend(try_join_all(each.map(open)).await?);
+            Ok::<Box<[Db]>, slatedb::Error>(opened.into())
         })?;
         let shards = opened.map_err(|error| place.error(error))?;
         let view = View::new(&place, &shards)?;
@@ -157,8 +162,7 @@ impl SlateStore {
             dirty,
             published: RwLock::new(Some(view)),
             writer: Mutex::default(),
-            objects: bucket.objects,
-            root: bucket.root,
+            demands,
             requests: bucket.requests,
             _threads: threads,
         })
@@ -279,11 +283,15 @@ async fn open_shard(
     shard: u8,
     settings: &Settings,
     options: &Options,
+    scheduling: Arc<Scheduling>,
     cache: &Arc<dyn DbCache>,
 ) -> Result<Db, slatedb::Error> {
     let mut tries = OPENING_TRIES;
     loop {
-        match try_open_shard(bucket, shard, settings.clone(), options, cache.clone()).await {
+        let scheduling = scheduling.clone();
+        let opened =
+            try_open_shard(bucket, shard, settings.clone(), options, scheduling, cache.clone());
+        match opened.await {
             Err(error) if view::is_lost_race(&error) && tries > 1 => tries -= 1,
             opened => return opened,
         }
@@ -295,6 +303,7 @@ async fn try_open_shard(
     shard: u8,
     settings: Settings,
     options: &Options,
+    scheduling: Arc<Scheduling>,
     cache: Arc<dyn DbCache>,
 ) -> Result<Db, slatedb::Error> {
     let path = bucket.shard(shard);
@@ -309,6 +318,7 @@ async fn try_open_shard(
             }),
             ..CompactorOptions::default()
         })
+        .with_scheduler_supplier(scheduling)
         .with_compaction_filter_supplier(Arc::new(RetentionSupplier(options.retention.clone())));
     Db::builder(path, bucket.objects.clone())
         .with_settings(settings)
@@ -397,11 +407,8 @@ impl Store for SlateStore {
 
     fn compact(&self) -> Result<()> {
         self.flush()?;
-        let compact = |(shard, db)| {
-            let path = bucket::shard_path(&self.root, shard as u8);
-            compact::compact(db, path, self.objects.clone())
-        };
-        let compacted = try_join_all(self.shards.iter().enumerate().map(compact));
+        let each = self.shards.iter().zip(&self.demands);
+        let compacted = try_join_all(each.map(|(db, demand)| demand.compact(db)));
         self.place.wait_on(compacted).map(drop).map_err(|error| self.place.error(error))
     }
 
