@@ -134,6 +134,11 @@ crash: crash-tools ## Kill the database ROUNDS times and look for what was lost 
 fmt: ## Format the code
 	cargo fmt --all
 
+objects-bench: objects-tools ## Measure on an object store beside SlateDB itself, and write docs/benchmarks.md
+	cargo build --release -p stonecrop-bench
+	WEED="$$PWD/target/objects/bin/weed" tests/objects/run.sh target/release/stonecrop-bench run \
+		--only objects --passes $(PASSES)
+
 # What is missing is installed, and said.
 cargo:
 	@command -v cargo >/dev/null || { echo "Rust is missing: install rustup, then run make again"; exit 1; }

@@ -249,8 +249,8 @@ fn a_follower_goes_on_when_another_writer_takes_over() {
 fn there_is_nothing_to_follow_where_there_is_no_store() {
     let place = Place::new();
     let error = Follower::open(&place.location, &options(1)).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Invalid);
-    assert!(error.to_string().contains("there is no database to follow"), "{error}");
+    assert_eq!(error.kind(), ErrorKind::Missing);
+    assert!(error.to_string().contains("there is no database at"), "{error}");
 }
 
 /// Takes every write, whatever its condition.
@@ -358,7 +358,7 @@ fn an_opening_that_fails_does_not_disturb_a_thread_that_must_not_wait() {
     let place = Place::new();
     let kind =
         runtime.block_on(async { Follower::open(&place.location, &options(1)) }).unwrap_err();
-    assert_eq!(kind.kind(), ErrorKind::Invalid);
+    assert_eq!(kind.kind(), ErrorKind::Missing);
 }
 
 /// What opening says when the marker is as told.
