@@ -36,7 +36,7 @@ web: web/dist/index.html ## Build the grid
 web/dist/index.html: $(shell find web -type f -not -path "web/dist/*" -not -path "web/node_modules/*") | cargo node
 	cd web && $(NPM_INSTALL) && npm run build
 
-test: web lint unit docs api browser dynamodb fuzz-short bench-short ## Set up and run everything that CI does
+test: web lint unit docs api browser dynamodb objects fuzz-short bench-short ## Set up and run everything that CI does
 
 lint: cargo
 	cargo fmt --all --check
@@ -67,8 +67,7 @@ dynamodb: unit dynamodb-tools
 	cd tests/dynamodb/js && $(NPM_INSTALL) && STONECROP_BIN="$$PWD/../../../target/debug/stonecrop" npm test
 
 # SeaweedFS, started for these tests and stopped after them.
-objects: objects-tools ## The database on an object store: conformance, model, racing writers, kill -9
-	cargo test -p stonecrop-store -p stonecrop-crash-tests --features stonecrop-store/slatedb --test it --no-run
+objects: unit objects-tools ## The database on an object store: conformance, model, racing writers, kill -9
 	WEED="$$PWD/target/objects/bin/weed" tests/objects/run.sh tests/objects/suite.sh
 
 # Warnings are errors, and so is a type, trait or function without an example (a lint that is not
