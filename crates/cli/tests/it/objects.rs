@@ -55,7 +55,7 @@ fn a_read_only_server_follows_and_refuses_writes() {
     ask(&world, &address, &["put", "people", "1", "name=Ann"]).good();
     let seen = || ask(&world, &following, &["query", "people"]).good().contains("Ann");
     assert!((0..300).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        std::thread::park_timeout(std::time::Duration::from_millis(50));
         seen()
     }));
     let refused = ask(&world, &following, &["put", "people", "2", "name=Bob"]).bad(5);

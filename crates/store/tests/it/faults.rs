@@ -217,9 +217,13 @@ impl Voyage {
                     self.model.check(&seen);
                 }
             }
-            80..88 => {
+            80..86 => {
                 let flushed = self.store.flush();
                 self.tolerate(flushed);
+            }
+            86..88 => {
+                let compacted = self.store.compact();
+                self.tolerate(compacted);
             }
             88..91 => {
                 let closed = self.store.close();
