@@ -13,6 +13,7 @@ use slatedb::{
     CompactionJobContext, Db, RowEntry, ValueDeletable, VersionedManifest,
 };
 
+use super::view::Earlier;
 use crate::options::Retention;
 
 /// How often a compaction is looked at.
@@ -102,8 +103,13 @@ fn everything(manifest: &VersionedManifest) -> Option<CompactionSpec> {
     (!sources.is_empty()).then(|| CompactionSpec::new(sources, last))
 }
 
-/// SlateDB's own scheduler, unless there is a wish.
-pub(super) struct Scheduling(pub(super) Arc<Demand>);
+/// What a compactor asks: SlateDB's own scheduler unless there is a wish, and what may be dropped.
+#[derive(Clone)]
+pub(super) struct Scheduling {
+    pub(super) demand: Arc<Demand>,
+    pub(super) retention: Arc<dyn Retention>,
+    pub(super) earlier: Arc<Earlier>,
+}
 
 impl CompactionSchedulerSupplier for Scheduling {
     fn compaction_scheduler(
@@ -111,7 +117,7 @@ impl CompactionSchedulerSupplier for Scheduling {
         options: &CompactorOptions,
     ) -> Box<dyn CompactionScheduler + Send + Sync> {
         let own = SizeTieredCompactionSchedulerSupplier::new().compaction_scheduler(options);
-        Box::new(Scheduler { demand: self.0.clone(), own })
+        Box::new(Scheduler { demand: self.demand.clone(), own })
     }
 }
 
@@ -135,21 +141,20 @@ impl CompactionScheduler for Scheduler {
 }
 
 /// Asks [`Retention`] of every entry that a compaction meets.
-pub(super) struct RetentionSupplier(pub(super) Arc<dyn Retention>);
-
 #[async_trait::async_trait]
-impl CompactionFilterSupplier for RetentionSupplier {
+impl CompactionFilterSupplier for Scheduling {
     async fn create_compaction_filter(
         &self,
         context: &CompactionJobContext,
     ) -> Result<Box<dyn CompactionFilter>, CompactionFilterError> {
-        let (retention, last) = (self.0.clone(), context.is_dest_last_run);
-        Ok(Box::new(RetentionFilter { retention, last }))
+        let (retention, earlier) = (self.retention.clone(), self.earlier.clone());
+        Ok(Box::new(RetentionFilter { retention, earlier, last: context.is_dest_last_run }))
     }
 }
 
 struct RetentionFilter {
     retention: Arc<dyn Retention>,
+    earlier: Arc<Earlier>,
     /// Whether nothing older is below, which could come back.
     last: bool,
 }
@@ -163,7 +168,8 @@ impl CompactionFilter for RetentionFilter {
         let ValueDeletable::Value(value) = &entry.value else {
             return Ok(CompactionFilterDecision::Keep);
         };
-        Ok(match (self.retention.may_drop(&entry.key, value), self.last) {
+        let may_drop = self.retention.may_drop(&entry.key, value) && self.earlier.are_over();
+        Ok(match (may_drop, self.last) {
             (false, _) => CompactionFilterDecision::Keep,
             (true, true) => CompactionFilterDecision::Drop,
             (true, false) => CompactionFilterDecision::Modify(ValueDeletable::Tombstone),

@@ -36,8 +36,8 @@ pub use self::follower::Follower;
 pub use self::objects::Requests;
 
 use self::bucket::Bucket;
-use self::compact::{Demand, RetentionSupplier, Scheduling};
-use self::view::{Place, Threads, View};
+use self::compact::{Demand, Scheduling};
+use self::view::{Earlier, Place, Threads, View};
 use crate::batch::{Batch, Operation};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
@@ -140,8 +140,10 @@ impl SlateStore {
         let cache = shared_cache(options.cache_bytes);
         let settings = settings(options, shards);
         let demands: Box<[Arc<Demand>]> = (0..shards).map(|_| Arc::default()).collect();
+        let earlier = Arc::<Earlier>::default();
         let open = |(shard, demand): (usize, &Arc<Demand>)| {
-            let scheduling = Arc::new(Scheduling(demand.clone()));
+            let (demand, retention) = (demand.clone(), options.retention.clone());
+            let scheduling = Scheduling { demand, retention, earlier: earlier.clone() };
             open_shard(&bucket, shard as u8, &settings, options, scheduling, &cache)
         };
         let opened = place.wait(async {
@@ -153,7 +155,7 @@ impl SlateStore {
             Ok::<Box<[Db]>, slatedb::Error>(opened.into())
         })?;
         let shards = opened.map_err(|error| place.error(error))?;
-        let view = View::new(&place, &shards)?;
+        let view = View::new(&place, &shards, earlier.clone())?;
         let dirty: Arc<[AtomicBool]> = shards.iter().map(|_| AtomicBool::new(false)).collect();
         place.handle.spawn(flush_now_and_then(shards.clone(), dirty.clone()));
         Ok(SlateStore {
@@ -283,12 +285,12 @@ async fn open_shard(
     shard: u8,
     settings: &Settings,
     options: &Options,
-    scheduling: Arc<Scheduling>,
+    scheduling: Scheduling,
     cache: &Arc<dyn DbCache>,
 ) -> Result<Db, slatedb::Error> {
     let mut tries = OPENING_TRIES;
     loop {
-        let scheduling = scheduling.clone();
+        let scheduling = Arc::new(scheduling.clone());
         let opened =
             try_open_shard(bucket, shard, settings.clone(), options, scheduling, cache.clone());
         match opened.await {
@@ -318,8 +320,8 @@ async fn try_open_shard(
             }),
             ..CompactorOptions::default()
         })
-        .with_scheduler_supplier(scheduling)
-        .with_compaction_filter_supplier(Arc::new(RetentionSupplier(options.retention.clone())));
+        .with_scheduler_supplier(scheduling.clone())
+        .with_compaction_filter_supplier(scheduling);
     Db::builder(path, bucket.objects.clone())
         .with_settings(settings)
         .with_db_cache(cache, u64::from(shard))

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::future::Future;
 use std::ops::Bound;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -145,14 +145,36 @@ pub(super) fn is_lost_race(error: &slatedb::Error) -> bool {
 #[derive(Clone)]
 pub(super) struct View {
     place: Place,
-    shards: Arc<[Arc<DbSnapshot>]>,
+    shards: Snapshots,
+    earlier: Arc<Earlier>,
+}
+
+type Snapshots = Arc<[Arc<DbSnapshot>]>;
+
+/// The states before the one that is shown, which somebody may still read. SlateDB's filters drop
+/// entries whether a snapshot has them or not.
+#[derive(Default)]
+pub(super) struct Earlier(Mutex<Vec<Weak<[Arc<DbSnapshot>]>>>);
+
+impl Earlier {
+    fn add(&self, snapshots: &Snapshots) {
+        let mut earlier = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        earlier.retain(|snapshots| snapshots.strong_count() > 0);
+        earlier.push(Arc::downgrade(snapshots));
+    }
+
+    /// Whether nobody reads any of them.
+    pub(super) fn are_over(&self) -> bool {
+        let earlier = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        earlier.iter().all(|snapshots| snapshots.strong_count() == 0)
+    }
 }
 
 impl View {
-    pub(super) fn new(place: &Place, shards: &[Db]) -> Result<Self> {
+    pub(super) fn new(place: &Place, shards: &[Db], earlier: Arc<Earlier>) -> Result<Self> {
         let snapshots = shards.iter().map(Db::snapshot).collect::<Result<_, _>>();
         let shards = snapshots.map_err(|error| place.error(error))?;
-        Ok(View { place: place.clone(), shards })
+        Ok(View { place: place.clone(), shards, earlier })
     }
 
     /// The same with some shards as they are now.
@@ -164,7 +186,9 @@ impl View {
                 *snapshot = db.snapshot().map_err(|error| self.place.error(error))?;
             }
         }
-        Ok(View { place: self.place.clone(), shards: snapshots.into() })
+        self.earlier.add(&self.shards);
+        let (place, earlier) = (self.place.clone(), self.earlier.clone());
+        Ok(View { place, shards: snapshots.into(), earlier })
     }
 
     fn shard(&self, shard: u8) -> Result<&Arc<DbSnapshot>> {
@@ -201,8 +225,7 @@ impl Read for View {
         let options = scan_options(direction);
         let scan = snapshot.scan_with_options(bounds(range), &options);
         let entries = self.place.wait(scan)?.map_err(|error| self.place.error(error))?;
-        let held = Box::new(snapshot.clone());
-        Ok(Scan::new(Entries::new(self.place.clone(), entries, held)))
+        Ok(Scan::new(Entries::new(self.place.clone(), entries, self.shards.clone())))
     }
 }
 
