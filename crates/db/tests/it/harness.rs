@@ -33,6 +33,11 @@ impl Engine {
         }
     }
 
+    /// Whether a write that is not synced is done at once.
+    pub(crate) fn answers_at_once(self) -> bool {
+        matches!(self, Engine::Memory | Engine::Fjall)
+    }
+
     /// How often to do what writes the same rows all the time: SlateDB keeps every version of a row in
     /// memory until its log is made a file, and a scan goes over all of them.
     pub(crate) fn rounds(self, rounds: usize) -> usize {

@@ -172,6 +172,9 @@ fn history(table: &Table, rows: u64, turns: usize) -> Vec<(u64, Event)> {
 fn operations_on_a_row_by_many_threads_are_linearizable() {
     for &engine in ENGINES {
         for round in 0..20 {
+            // Where all threads wait for the same commit, all their turns overlap, and the search for an
+            // order of them has no end.
+            let turns = if engine.answers_at_once() { 20 } else { 4 };
             let fixture = Fixture::new(engine);
             // A column of a family is read by another path than one that is declared in none.
             let mut schema = TableSchema::new("table", "id u64", "").unwrap();
@@ -180,7 +183,7 @@ fn operations_on_a_row_by_many_threads_are_linearizable() {
             }
             let table = fixture.db.create_table(schema).unwrap();
             let rows = 1 + round / 2 % 4;
-            let events = history(&table, rows, 20);
+            let events = history(&table, rows, turns);
             for row in 0..rows {
                 let of_row: Vec<_> =
                     events.iter().filter(|(of, _)| *of == row).map(|(_, event)| *event).collect();
