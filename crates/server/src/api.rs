@@ -749,7 +749,7 @@ pub struct Stats {
     /// The bytes of the writes that wait.
     pub queued_bytes: usize,
     /// What was asked of object storage, if the database is there.
-    #[serde(flatten)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objects: Option<Objects>,
     /// If another server writes the database: what was durable so long ago is seen here.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -34,7 +34,9 @@ pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
         return session.print_json(&stats);
     }
     let mut grid = Grid::new(["what", "value"]);
-    for (name, value) in &stats {
+    let within = stats.get("objects").and_then(Json::as_object).into_iter().flatten();
+    let plain = stats.iter().filter(|(_, value)| !value.is_object());
+    for (name, value) in plain.chain(within) {
         let (name, text) = match (name.strip_suffix("_bytes"), value.as_u64()) {
             (Some(name), Some(bytes)) => (name, BinaryBytes(bytes).to_string()),
             (_, Some(count)) => (name.as_str(), HumanCount(count).to_string()),
