@@ -1,7 +1,7 @@
 //! What all handlers share.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
@@ -38,6 +38,8 @@ pub(crate) struct Shared {
     commits: mpsc::Sender<Commit>,
     /// Whether a request may block its thread: another one then does the rest of what that did.
     may_block: AtomicBool,
+    /// The most requests that were worked on at the time of a write since the last commit.
+    crowd: AtomicI64,
     freshness: Mutex<HashMap<String, Arc<tokio::sync::Mutex<Counted>>>>,
 }
 
@@ -79,6 +81,7 @@ impl App {
             stop: watch::Sender::new(false),
             commits: committer(),
             may_block: AtomicBool::new(false),
+            crowd: AtomicI64::new(0),
             freshness: Mutex::default(),
             database,
             config,
@@ -204,6 +207,7 @@ impl App {
         &self,
         writes: Vec<(Table, Write<'static>)>,
     ) -> Result<Receipt> {
+        self.note_crowd();
         let run = |commit| self.commit(commit);
         let each = writes.iter().map(|(table, write)| (table, write.clone()));
         match self.database.submit(each, Durability::Sync, run) {
@@ -221,10 +225,16 @@ impl App {
         .await
     }
 
-    /// Commits in this thread where this is the only request: to hand it to another and back takes a
-    /// quarter of the time of a write. Otherwise the thread for it does, and if that is gone, this one.
+    /// To be said before a write is queued.
+    fn note_crowd(&self) {
+        self.crowd.fetch_max(self.metrics.in_flight.get(), Ordering::Relaxed);
+    }
+
+    /// Commits in this thread where requests come one at a time: to hand it to another and back takes
+    /// a quarter of the time of a write. Otherwise the thread for it does, which those who were just
+    /// answered have time to join, and if that is gone, this one.
     fn commit(&self, commit: Commit) {
-        let is_alone = self.metrics.in_flight.get() <= 1;
+        let is_alone = self.crowd.swap(0, Ordering::Relaxed) <= 1;
         if is_alone && self.may_block.load(Ordering::Relaxed) {
             tokio::task::block_in_place(|| commit.run());
         } else {
@@ -299,6 +309,7 @@ impl Submission {
         writes: Vec<Write<'static>>,
         durability: Durability,
     ) -> Result<Self> {
+        app.note_crowd();
         let run = |commit| app.commit(commit);
         match table.submit(&writes, durability, run) {
             Err(Error::Busy) => Ok(Submission::Full(table, writes)),
