@@ -34,10 +34,11 @@ pub(super) struct Demand(Mutex<Wish>);
 enum Wish {
     #[default]
     None,
-    /// It is to be planned as soon as nothing else is under way.
-    Asked,
+    /// It is to be planned as soon as nothing else is under way, and the compactor, which looks only
+    /// now and then, has seen this list of files or a later one.
+    Asked(u64),
     /// It is under way. Those with the same files that were there before it have these ids.
-    Planned(CompactionSpec, Vec<u128>),
+    Planned(u64, CompactionSpec, Vec<u128>),
 }
 
 impl Demand {
@@ -47,7 +48,8 @@ impl Demand {
 
     /// Merges all that a shard has, however long it takes.
     pub(super) async fn compact(&self, db: &Db) -> Result<(), slatedb::Error> {
-        *self.lock() = Wish::Asked;
+        db.refresh_manifest().await?;
+        *self.lock() = Wish::Asked(db.manifest().id());
         while !matches!(*self.lock(), Wish::None) {
             // Of a store that was closed or taken over, this says so.
             db.refresh_manifest().await?;
@@ -65,9 +67,10 @@ impl Demand {
             let same = known.iter().filter(|known| known.spec() == spec);
             same.map(|known| (known.id().0, known.status())).collect::<Vec<_>>()
         };
-        match &*wish {
+        let files = match &*wish {
             Wish::None => return None,
-            Wish::Planned(spec, before) => {
+            Wish::Asked(files) => *files,
+            Wish::Planned(files, spec, before) => {
                 let mut ours = same(spec).into_iter().filter(|(id, _)| !before.contains(id));
                 match ours.next().map(|(_, status)| status) {
                     Some(CompactionStatus::Completed) => {
@@ -75,13 +78,13 @@ impl Demand {
                         return None;
                     }
                     // It was refused, or went wrong.
-                    Some(CompactionStatus::Failed) | None => *wish = Wish::Asked,
+                    Some(CompactionStatus::Failed) | None => *files,
                     Some(_) => return Some(Vec::new()),
                 }
             }
-            Wish::Asked => {}
-        }
-        if known.iter().any(|known| known.active()) {
+        };
+        if state.manifest().id() < files || known.iter().any(|known| known.active()) {
+            *wish = Wish::Asked(files);
             return Some(Vec::new());
         }
         let Some(spec) = everything(state.manifest()) else {
@@ -89,7 +92,7 @@ impl Demand {
             return None;
         };
         let before = same(&spec).into_iter().map(|(id, _)| id).collect();
-        *wish = Wish::Planned(spec.clone(), before);
+        *wish = Wish::Planned(files, spec.clone(), before);
         Some(vec![spec])
     }
 }
