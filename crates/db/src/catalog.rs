@@ -454,18 +454,38 @@ impl Catalog {
     /// Reads the tables again, as another process has made, altered or dropped them.
     pub(crate) fn follow(&self, store: &dyn Read, shards: u16) -> Result<()> {
         let found = Tables::read(store, shards)?;
-        let known = self.names();
-        for name in known.iter().filter(|name| !found.by_name.contains_key(*name)) {
-            self.remove(name);
-        }
+        let mut changed = Vec::new();
         for state in found.by_name.values().filter_map(|slot| slot.get()) {
             let old = self.by_id(state.id);
             match old.filter(|old| old.version == state.version) {
                 Some(old) => old.activity.follow(&state.activity),
-                None => drop(self.insert(state)),
+                None => changed.push(state),
             }
         }
+        self.replace(&found, changed);
         Ok(())
+    }
+
+    /// Has all tables as they are stored, with their figures, from whoever wrote before.
+    pub(crate) fn lead(&self, store: &dyn Read, shards: u16) -> stonecrop_store::Result<()> {
+        let found = Tables::read(store, shards).map_err(Error::into_store)?;
+        let all = found.by_name.values().filter_map(|slot| slot.get()).collect();
+        self.replace(&found, all);
+        Ok(())
+    }
+
+    /// Removes what was not found, and has what was found changed. At once: a compaction must not
+    /// take a table for dropped because one with a larger number is known already.
+    fn replace(&self, found: &Tables, changed: Vec<Arc<TableState>>) {
+        let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
+        let gone = tables.by_name.keys().filter(|name| !found.by_name.contains_key(*name));
+        for name in gone.cloned().collect::<Vec<_>>() {
+            tables.remove(&name);
+        }
+        for state in changed {
+            tables.insert(state);
+        }
+        tables.next_id = tables.next_id.max(found.next_id);
     }
 
     /// There are no tables.
@@ -562,18 +582,21 @@ impl Catalog {
     }
 
     pub(crate) fn remove(&self, name: &str) {
-        let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(slot) = tables.by_name.remove(name) {
+        self.tables.write().unwrap_or_else(PoisonError::into_inner).remove(name);
+    }
+}
+
+impl Tables {
+    fn remove(&mut self, name: &str) {
+        if let Some(slot) = self.by_name.remove(name) {
             if let Some(state) = slot.get() {
                 state.activity.changes.close();
             }
             slot.set(None);
         }
-        tables.ids.retain(|_, table| table != name);
+        self.ids.retain(|_, table| table != name);
     }
-}
 
-impl Tables {
     fn read(store: &dyn Read, shards: u16) -> Result<Self> {
         let read_all = |kind| {
             let entries = store.scan(CATALOG_SHARD, catalog_range(kind), Direction::Forward)?;

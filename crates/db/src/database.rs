@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use stonecrop_store::{Batch, FjallStore, Lag, MemoryStore, ObjectOptions, Stats, Store};
+use stonecrop_store::{Batch, FjallStore, Lag, Lead, MemoryStore, ObjectOptions, Stats, Store};
 
 use crate::catalog::{self, CATALOG_SHARD, Catalog, Slot, TableState};
 use crate::clock::{Clock, SystemClock, Timestamp, WriterClock};
@@ -285,10 +285,35 @@ impl Database {
     pub fn open_with(location: impl AsRef<Path>, options: Options) -> Result<Self> {
         let catalog = Arc::new(Catalog::default());
         let store = open_store(location.as_ref(), &catalog, &options)?;
+        Self::on(store, catalog, options)
+    }
+
+    /// Opens the database in a store of one's own, which is opened with the options that the
+    /// database has for it.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use stonecrop::{Database, Options, store::MemoryStore};
+    /// let open = |options: &stonecrop::store::Options| Ok(Arc::new(MemoryStore::new(options)) as _);
+    /// let database = Database::open_in(open, Options::default())?;
+    /// assert!(database.tables().is_empty());
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn open_in(
+        open: impl FnOnce(&stonecrop_store::Options) -> stonecrop_store::Result<Arc<dyn Store>>,
+        options: Options,
+    ) -> Result<Self> {
+        let catalog = Arc::new(Catalog::default());
+        let store = open(&store_options(&catalog, &options))?;
+        Self::on(store, catalog, options)
+    }
+
+    fn on(store: Arc<dyn Store>, catalog: Arc<Catalog>, options: Options) -> Result<Self> {
         catalog.load(&*store, store.shards())?;
+        let is_alone = store.lead() == Lead::Alone;
         let read_only = options.read_only;
         let database = Self::new(store, catalog, options);
-        if read_only {
+        if read_only || !is_alone {
             database.inner.follow();
             return Ok(database);
         }
@@ -305,6 +330,7 @@ impl Database {
         let inner = Inner {
             writer: Arc::new(Writer::new(
                 store.clone(),
+                catalog.clone(),
                 Arc::new(WriterClock(clock.clone())),
                 options.queue,
                 options.sync_interval,
@@ -617,6 +643,16 @@ impl Database {
         self.inner.clock.now()
     }
 
+    /// Whether this process decides what is written, where several share the database.
+    ///
+    /// ```
+    /// use stonecrop::{Database, Lead};
+    /// assert_eq!(Database::memory().lead(), Lead::Alone);
+    /// ```
+    pub fn lead(&self) -> Lead {
+        self.inner.store.lead()
+    }
+
     /// Whether a read may wait for another machine.
     ///
     /// ```
@@ -752,18 +788,35 @@ impl Inner {
     }
 
     /// Keeps up with the tables of a database that another process writes.
-    fn follow(&self) {
-        let (store, catalog, closing) =
-            (self.store.clone(), self.catalog.clone(), self.closing.clone());
+    fn follow(self: &Arc<Self>) {
+        let (store, catalog) = (self.store.clone(), self.catalog.clone());
+        self.store.on_announcement(Box::new(move || follow(&*store, &catalog)));
+        let (inner, closing) = (Arc::downgrade(self), self.closing.clone());
         let thread = std::thread::Builder::new().name("stonecrop follow".to_owned());
         let followed = thread.spawn(move || {
             while !closing.load(Ordering::Acquire) {
                 std::thread::park_timeout(FOLLOW_EVERY);
-                // What can't be read now is read the next time.
-                let _ = catalog.follow(&*store, store.shards());
+                let Some(inner) = inner.upgrade() else { return };
+                match inner.store.lead() {
+                    Lead::Here(_) => inner.go_on(),
+                    Lead::Alone | Lead::Elsewhere => follow(&*inner.store, &inner.catalog),
+                }
             }
         });
         self.builders.lock().unwrap_or_else(PoisonError::into_inner).extend(followed);
+    }
+
+    /// Goes on with what whoever wrote before has left unfinished.
+    fn go_on(&self) {
+        // What can't be read now is read the next time.
+        if self.writer.exclusively(|| Ok(())).is_err() {
+            return;
+        }
+        for name in self.catalog.incomplete() {
+            if let Some(slot) = self.catalog.slot(&name) {
+                self.build_indexes(&slot);
+            }
+        }
     }
 
     /// Starts to build the indexes of a table that are not complete.
@@ -799,7 +852,10 @@ impl Inner {
         let mut builders = self.builders.lock().unwrap_or_else(PoisonError::into_inner);
         for builder in builders.drain(..) {
             builder.thread().unpark();
-            let _ = builder.join();
+            // The last one who has the database may be one of them.
+            if builder.thread().id() != std::thread::current().id() {
+                let _ = builder.join();
+            }
         }
         drop(builders);
         self.writer.last(|| {
@@ -853,6 +909,14 @@ impl Inner {
         durability: Option<Durability>,
     ) -> Result<Receipt> {
         self.writer.write(writes, durability.unwrap_or(self.durability))
+    }
+}
+
+/// Reads the catalog again that another process writes.
+fn follow(store: &dyn Store, catalog: &Catalog) {
+    if !matches!(store.lead(), Lead::Here(_)) {
+        // What can't be read now is read the next time.
+        let _ = catalog.follow(store, store.shards());
     }
 }
 

@@ -252,6 +252,16 @@ impl Error {
         }
     }
 
+    /// The same as an error of the store, for all whose writes wait for it.
+    pub(crate) fn into_store(self) -> stonecrop_store::Error {
+        use stonecrop_store::ErrorKind;
+        match self {
+            Error::Store(error) => error,
+            Error::Closed => stonecrop_store::Error::new(ErrorKind::Closed, "it is closed"),
+            error => stonecrop_store::Error::new(ErrorKind::Corrupt, error.to_string()),
+        }
+    }
+
     pub(crate) fn value(column: &str, problem: impl Into<String>) -> Self {
         Error::Value { column: column.to_owned(), problem: problem.into() }
     }

@@ -70,7 +70,8 @@ mod write;
 mod writer;
 
 pub use stonecrop_keys as keys;
-pub use stonecrop_store::{ErrorKind as StoreErrorKind, Lag, RequestCounts, Stats};
+pub use stonecrop_store as store;
+pub use stonecrop_store::{ErrorKind as StoreErrorKind, Lag, Lead, RequestCounts, Stats};
 
 pub use anatomy::{Anatomy, StoredFamily, StoredIndexEntry, StoredKey, StoredKeyPart};
 pub use changes::{Change, ChangePage, Changed};

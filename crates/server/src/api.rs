@@ -819,6 +819,70 @@ pub struct Backup {
     pub bytes: u64,
 }
 
+/// The nodes that share the database.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct Cluster {
+    /// The node that was asked.
+    pub this: String,
+    /// All nodes.
+    pub nodes: Vec<ClusterNode>,
+    /// All shards.
+    pub shards: Vec<ClusterShard>,
+}
+
+/// A node, as another one sees it.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct ClusterNode {
+    /// Its name, which it has until it ends.
+    pub name: String,
+    /// Where clients reach it.
+    pub address: String,
+    /// Where other nodes reach it.
+    pub door: String,
+    /// Whether it answers.
+    pub answers: bool,
+    /// Whether it decides what is written.
+    pub leads: bool,
+    /// How many shards it has claimed.
+    pub shards: usize,
+}
+
+/// A shard, and who has it.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct ClusterShard {
+    /// Its number.
+    pub shard: u8,
+    /// The node that has claimed it; none while it moves.
+    pub node: Option<String>,
+    /// The node that should have it.
+    pub wanted_by: Option<String>,
+    /// How often it was opened, by any node; none while it is not open.
+    pub epoch: Option<u64>,
+    /// The bytes of its files.
+    pub bytes: Option<u64>,
+}
+
+impl From<stonecrop_cluster::Status> for Cluster {
+    fn from(status: stonecrop_cluster::Status) -> Self {
+        let nodes = status.nodes.into_iter().map(|node| ClusterNode {
+            name: node.name,
+            address: node.address,
+            door: node.door,
+            answers: node.answers,
+            leads: node.leads,
+            shards: node.shards,
+        });
+        let shards = status.shards.into_iter().map(|shard| ClusterShard {
+            shard: shard.shard,
+            node: shard.node,
+            wanted_by: shard.wanted_by,
+            epoch: shard.epoch,
+            bytes: shard.bytes,
+        });
+        Cluster { this: status.this, nodes: nodes.collect(), shards: shards.collect() }
+    }
+}
+
 /// What the one who asks may do.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct WhoAmI {

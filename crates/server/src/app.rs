@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, Weak, mpsc};
 use std::time::Duration;
 
 use stonecrop::{
@@ -60,6 +60,16 @@ const SHORTEST_REST: Duration = Duration::from_secs(1);
 /// Counting takes at most about this part of the time.
 const PART_OF_TIME: u32 = 10;
 
+/// The same, for those whom it holds itself.
+#[derive(Clone)]
+pub(crate) struct WeakApp(Weak<Shared>);
+
+impl WeakApp {
+    pub(crate) fn upgrade(&self) -> Option<App> {
+        self.0.upgrade().map(App)
+    }
+}
+
 impl std::ops::Deref for App {
     type Target = Shared;
 
@@ -86,6 +96,10 @@ impl App {
             database,
             config,
         }))
+    }
+
+    pub(crate) fn downgrade(&self) -> WeakApp {
+        WeakApp(Arc::downgrade(&self.0))
     }
 
     pub(crate) fn table(&self, name: &str) -> Result<Table> {

@@ -1,6 +1,9 @@
 //! What a server may be asked to do, and how much of it at a time.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use stonecrop_cluster::ClusterStore;
 
 use crate::access_keys::AccessKeys;
 use crate::auth::Tokens;
@@ -32,6 +35,9 @@ pub struct Config {
     /// Where copies of the database are made when a client asks for one; without it none is.
     pub backups: Option<String>,
     /// How much is too much.
+    /// The nodes that share the database, of which this one is one.
+    pub cluster: Option<Arc<ClusterStore>>,
+    /// How much is allowed.
     pub limits: Limits,
 }
 

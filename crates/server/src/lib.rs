@@ -26,6 +26,7 @@ mod auth;
 mod body;
 mod config;
 mod dynamodb;
+mod forward;
 mod guard;
 mod metrics;
 mod page;

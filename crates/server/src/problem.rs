@@ -103,6 +103,10 @@ kinds! {
         "ask that server";
     STORAGE SERVICE_UNAVAILABLE "storage-unavailable" "The object store does not answer"
         "try again; the server goes on by itself when it is back";
+    NO_LEADER SERVICE_UNAVAILABLE "no-leader" "No node of the cluster can do it at the moment"
+        "try again; another node takes over within seconds";
+    NO_CLUSTER NOT_FOUND "no-cluster" "This server is not one of several"
+        "start it with --cluster etcd://host:port";
     READ_ONLY FORBIDDEN "read-only" "This server only reads"
         "write to the server that has the database";
     NO_BACKUPS FORBIDDEN "no-backups" "This server makes no backups"

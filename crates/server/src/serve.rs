@@ -19,6 +19,7 @@ use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use rustls_pki_types::pem::PemObject as _;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+use stonecrop::Lead;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Handle;
@@ -29,7 +30,10 @@ use tokio_rustls::rustls::ServerConfig;
 use crate::Server;
 use crate::app::App;
 use crate::config::Limits;
-use crate::shortcut;
+use crate::forward;
+
+/// How often is looked whether another node leads.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Why a server can't run.
 ///
@@ -145,13 +149,13 @@ impl Server {
             self.check_address(address)?;
         }
         app.serves_on(&Handle::current());
-        let of_door = app.clone();
-        tokio::task::spawn_blocking(move || crate::dynamodb::resume(&of_door));
+        tokio::spawn(resume(app.clone()));
         let limits = app.config.limits;
         let places = Arc::new(Semaphore::new(limits.connections));
         let graceful = GracefulShutdown::new();
         let builder = Arc::new(builder(&limits));
         let router = self.router();
+        forward::serve_others(&app, &router);
         let mut stop = std::pin::pin!(stop);
         loop {
             let accepted = tokio::select! {
@@ -182,6 +186,26 @@ impl Server {
 }
 
 /// A client that is connected.
+/// Goes on with what was left unfinished, by whoever may write, now and whenever that changes.
+async fn resume(app: App) {
+    let mut resumed = Lead::Elsewhere;
+    loop {
+        let lead = app.database.lead();
+        if lead != Lead::Elsewhere && lead != resumed {
+            resumed = lead;
+            let app = app.clone();
+            let _ = tokio::task::spawn_blocking(move || crate::dynamodb::resume(&app)).await;
+        }
+        if lead == Lead::Alone {
+            return;
+        }
+        tokio::select! {
+            () = tokio::time::sleep(LOOK_EVERY) => {}
+            () = app.stopping() => return,
+        }
+    }
+}
+
 struct Connection {
     app: App,
     router: Router,
@@ -220,7 +244,7 @@ impl Connection {
             let (shared, working) = (shared.clone(), Working::new(&activity));
             async move {
                 let (app, router) = &*shared;
-                let answer = shortcut::answer(app, router, request.map(Body::new)).await;
+                let answer = forward::answer(app, router, request.map(Body::new)).await;
                 drop(working);
                 Ok::<_, Infallible>(answer)
             }

@@ -65,7 +65,13 @@ pub enum ErrorKind {
 }
 
 impl Error {
-    pub(crate) fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
+    /// An error of a kind, for a store of one's own.
+    ///
+    /// ```
+    /// use stonecrop_store::{Error, ErrorKind};
+    /// assert_eq!(Error::new(ErrorKind::Closed, "it is closed").kind(), ErrorKind::Closed);
+    /// ```
+    pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
         Error { kind, message: message.into(), cause: None }
     }
 

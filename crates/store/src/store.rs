@@ -81,6 +81,18 @@ pub trait Store: Read {
         false
     }
 
+    /// Whether it is for this process to write, where several share the store.
+    fn lead(&self) -> Lead {
+        Lead::Alone
+    }
+
+    /// Tells the other processes that what all of them keep in memory has changed in the store, and
+    /// waits until they have read it again.
+    fn announce(&self) {}
+
+    /// Has something done whenever another process announces.
+    fn on_announcement(&self, _reread: Box<dyn Fn() + Send + Sync>) {}
+
     /// Waits until what was written before has ended, one way or the other: who is about to write
     /// what depends on what is there calls this before they look.
     fn ready(&self) -> Result<()> {
@@ -147,6 +159,22 @@ pub trait Store: Read {
 
     /// Makes all writes durable and lets go of the files. Whatever is asked afterwards is refused.
     fn close(&self) -> Result<()>;
+}
+
+/// Who decides what is written to a store.
+///
+/// ```
+/// use stonecrop_store::{Lead, MemoryStore, Options, Store};
+/// assert_eq!(MemoryStore::new(&Options::default()).lead(), Lead::Alone);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lead {
+    /// This process, which has the store to itself.
+    Alone,
+    /// This process, for now: the number grows with every change of who leads.
+    Here(u64),
+    /// Another one, or nobody at the moment.
+    Elsewhere,
 }
 
 /// Figures about a store. Those that an engine does not have are zero.

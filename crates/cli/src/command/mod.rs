@@ -5,6 +5,7 @@ mod backup;
 mod bench;
 mod changes;
 mod check;
+mod cluster;
 mod compact;
 mod completions;
 mod copy;
@@ -81,6 +82,9 @@ pub(crate) enum Command {
     Backup(backup::Arguments),
     Restore(restore::Arguments),
     Stats(stats::Arguments),
+    /// Shows the nodes that share a database
+    #[command(subcommand)]
+    Cluster(cluster::Command),
     Token(token::Arguments),
     AccessKey(access_key::Arguments),
     Bench(bench::Arguments),
@@ -108,6 +112,7 @@ pub(crate) fn run(command: &Command, session: &mut Session) -> Result<()> {
         Command::Backup(arguments) => backup::run(arguments, session),
         Command::Restore(arguments) => restore::run(arguments, session),
         Command::Stats(arguments) => stats::run(arguments, session),
+        Command::Cluster(command) => cluster::run(command, session),
         Command::Bench(arguments) => bench::run(arguments, session),
         Command::Token(arguments) => token::run(arguments, session),
         Command::AccessKey(arguments) => access_key::run(arguments, session),

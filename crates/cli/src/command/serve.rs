@@ -3,9 +3,11 @@
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use stonecrop::{Database, Durability, Options};
+use stonecrop_cluster::ClusterStore;
 use stonecrop_server::api::Lasting;
 use stonecrop_server::{AccessKeys, Config, Server, Tls, Tokens};
 use tokio::net::TcpListener;
@@ -29,6 +31,7 @@ const HELP: &str = concat!(
   stonecrop serve s3://bucket/path
   stonecrop serve 's3://bucket/path?endpoint=http://127.0.0.1:8333' --flush-interval 10ms
   stonecrop serve --read-only s3://bucket/path --listen 127.0.0.1:8322
+  stonecrop serve s3://bucket/path --cluster etcd://127.0.0.1:2379 --listen 127.0.0.1:8323
 
 A token file has a token a line: its scope (read, write or admin), its SHA-256 in hex, and whose it
 is. \"stonecrop token write importer --file tokens\" makes a token and adds its line.
@@ -63,6 +66,28 @@ pub(crate) struct Arguments {
     backups: Option<String>,
     #[command(flatten)]
     objects: Objects,
+    #[command(flatten)]
+    cluster: Cluster,
+}
+
+#[derive(clap::Args)]
+#[command(next_help_heading = "Several nodes")]
+struct Cluster {
+    /// Share the database with other nodes: the members of etcd, as etcd://host:port,host:port
+    #[arg(long, value_name = "ETCD", conflicts_with = "read_only")]
+    cluster: Option<String>,
+    /// Where this node listens to the other nodes; port 0 is any that is free
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    cluster_listen: SocketAddr,
+    /// How the other nodes reach that, if it is by another name
+    #[arg(long, value_name = "HOST:PORT")]
+    cluster_address: Option<String>,
+    /// A file with a secret that all nodes have; they may do without one on loopback alone
+    #[arg(long, value_name = "FILE")]
+    cluster_secret_file: Option<PathBuf>,
+    /// How long a node is waited for that does not answer
+    #[arg(long, value_name = "TIME", default_value = "3s")]
+    cluster_lease: Lasting,
 }
 
 /// What concerns object storage.
@@ -142,6 +167,25 @@ enum Log {
     Json,
 }
 
+impl Cluster {
+    fn options(&self, listening: &Listening) -> Result<Option<stonecrop_cluster::Options>> {
+        let Some(etcd) = &self.cluster else { return Ok(None) };
+        let secret = match &self.cluster_secret_file {
+            None => String::new(),
+            Some(file) => std::fs::read_to_string(file)
+                .map_err(|error| Error::Serve(format!("the secret {}: {error}", file.display())))?,
+        };
+        Ok(Some(stonecrop_cluster::Options {
+            etcd: etcd.clone(),
+            door: self.cluster_listen,
+            advertise: self.cluster_address.clone(),
+            address: listening.listen.to_string(),
+            secret: secret.trim().to_owned(),
+            lease: self.cluster_lease.0.max(Duration::from_secs(1)),
+        }))
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
     let durability = match arguments.durability {
         Level::Sync => Durability::Sync,
@@ -160,10 +204,24 @@ pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
     if let Some(folder) = &objects.cache_folder {
         options = options.cache_folder(folder, objects.cache_folder_size << 20);
     }
-    let database = Database::open_with(&arguments.location, options).map_err(Error::Database)?;
+    let mut joined = None;
+    let database = match arguments.cluster.options(&arguments.listening)? {
+        None => Database::open_with(&arguments.location, options),
+        Some(cluster) => {
+            let location = &arguments.location;
+            let join = |options: &_| {
+                let store = Arc::new(ClusterStore::join(location, options, &cluster)?);
+                joined = Some(store.clone());
+                Ok(store as _)
+            };
+            Database::open_in(join, options)
+        }
+    };
+    let database = database.map_err(Error::Database)?;
     let config = Config {
         location: arguments.location.clone(),
         backups: arguments.backups.clone(),
+        cluster: joined,
         ..Config::default()
     };
     listen(database, config, &arguments.listening, session)

@@ -15,9 +15,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use stonecrop_store::{Batch, Store};
+use stonecrop_store::{Batch, Lead, Store};
 
-use crate::catalog::TableState;
+use crate::catalog::{Catalog, TableState};
 use crate::clock::{Clock, Timestamp};
 use crate::error::{Error, Result};
 
@@ -92,6 +92,9 @@ const GATHER_TURNS: usize = 64;
 /// Callers that wait, and the one who commits.
 pub(crate) struct Writer {
     store: Arc<dyn Store>,
+    catalog: Arc<Catalog>,
+    /// The term of the store for which the catalog was read, where several processes share it.
+    term: AtomicU64,
     clock: Arc<dyn Clock>,
     limit: QueueLimit,
     queue: Mutex<Queue>,
@@ -278,6 +281,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Writer {
     pub(crate) fn new(
         store: Arc<dyn Store>,
+        catalog: Arc<Catalog>,
         clock: Arc<dyn Clock>,
         limit: QueueLimit,
         sync_interval: Duration,
@@ -285,6 +289,8 @@ impl Writer {
         Writer {
             syncer: Syncer::new(store.clone(), sync_interval),
             store,
+            catalog,
+            term: AtomicU64::new(0),
             clock,
             limit,
             queue: Mutex::default(),
@@ -389,7 +395,7 @@ impl Writer {
 
     /// Commits a group, and gives the answer for each.
     fn commit(&self, group: Vec<Waiting>) -> Vec<Mutex<Option<Result<Receipt>>>> {
-        if let Err(cause) = self.store.ready().map_err(Arc::new) {
+        if let Err(cause) = self.ready().map_err(Arc::new) {
             let refused = group.iter().map(|_| Mutex::new(Some(Err(Error::commit(&cause)))));
             return refused.collect();
         }
@@ -443,10 +449,23 @@ impl Writer {
         self.counts.syncs.fetch_add(u64::from(durability == Durability::Sync), Ordering::Relaxed);
     }
 
+    /// Waits until nothing is under way, and has the catalog as whoever wrote before left it; only
+    /// by whoever commits.
+    fn ready(&self) -> stonecrop_store::Result<()> {
+        self.store.ready()?;
+        if let Lead::Here(term) = self.store.lead()
+            && self.term.load(Ordering::Acquire) != term
+        {
+            self.catalog.lead(&*self.store, self.store.shards())?;
+            self.term.store(term, Ordering::Release);
+        }
+        Ok(())
+    }
+
     /// Does something while nothing else is committed.
     pub(crate) fn exclusively<T>(&self, act: impl FnOnce() -> Result<T>) -> Result<T> {
         self.last(|| {
-            self.store.ready()?;
+            self.ready()?;
             act()
         })
     }
@@ -460,6 +479,7 @@ impl Writer {
     /// Commits a batch, on disk; only within [`Writer::exclusively`].
     pub(crate) fn commit_batch(&self, batch: Batch) -> Result<()> {
         self.store.write(batch, stonecrop_store::Durability::Sync)?;
+        self.store.announce();
         Ok(())
     }
 }

@@ -122,7 +122,9 @@ impl<'s> Pending<'s> {
             return self.commit(durability);
         }
         self.commit(Durability::Sync)?;
-        store.write(after, durability)
+        store.write(after, durability)?;
+        store.announce();
+        Ok(())
     }
 
     /// Commits all of it. Where a batch is not atomic across shards, the catalog's part is on disk
@@ -132,6 +134,7 @@ impl<'s> Pending<'s> {
             self.batch.append(self.catalog);
         } else if !self.catalog.is_empty() {
             self.store.write(self.catalog, Durability::Sync)?;
+            self.store.announce();
         }
         self.store.write(self.batch, durability)
     }

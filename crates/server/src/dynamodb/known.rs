@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use stonecrop::keys::{Nulls, Type};
-use stonecrop::{ColumnType, Database, Error, Family, Index, Table, TableSchema};
+use stonecrop::{ColumnType, Database, Error, Family, Index, Lead, Table, TableSchema};
 use stonecrop_dynamodb::value::AttributeType;
 
 use super::about::{self, About, IndexAbout, Projected};
@@ -22,7 +22,7 @@ const MOST_DECLARED: usize = 500;
 /// What this door keeps for all requests.
 #[derive(Default)]
 pub(crate) struct Shared {
-    tables: Mutex<HashMap<String, Arc<Known>>>,
+    tables: Mutex<HashMap<String, (Lead, Arc<Known>)>>,
     /// How long items stay after their time.
     ttl_delay: Duration,
     /// The tables whose rows are given their times.
@@ -140,7 +140,7 @@ impl Known {
 impl App {
     /// A table by its name.
     pub(super) async fn known(&self, name: &str) -> Result<Arc<Known>> {
-        if let Some(known) = self.dynamodb.cached(name) {
+        if let Some(known) = self.dynamodb.cached(&self.database, name) {
             return Ok(known);
         }
         let (app, name) = (self.clone(), name.to_owned());
@@ -187,9 +187,13 @@ impl Shared {
         Shared { ttl_delay, ..Shared::default() }
     }
 
-    fn cached(&self, name: &str) -> Option<Arc<Known>> {
+    fn cached(&self, database: &Database, name: &str) -> Option<Arc<Known>> {
         let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = tables.get(name)?;
+        let (lead, known) = tables.get(name)?;
+        // Another node may have told something else of it since.
+        if *lead == Lead::Elsewhere || *lead != database.lead() {
+            return None;
+        }
         // A table that was dropped has no version any more.
         let version = known.table.version().ok();
         (version == Some(known.version)).then(|| known.clone())
@@ -200,6 +204,7 @@ impl Shared {
         if is_own_name(name) {
             return Err(Refusal::no_table());
         }
+        let lead = database.lead();
         let table = database.table(name)?;
         let now = database.now().as_micros() as f64 / 1e6;
         let about = About::read(database, name)?;
@@ -207,7 +212,7 @@ impl Shared {
         let known = Known::new(table, about, self.ttl_delay)?;
         let known = Arc::new(known);
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        tables.insert(name.to_owned(), known.clone());
+        tables.insert(name.to_owned(), (lead, known.clone()));
         Ok(known)
     }
 

@@ -7,7 +7,7 @@
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use stonecrop::{Error, Row, Scan, Timestamp, Value, Write};
+use stonecrop::{Error, Lead, Row, Scan, Timestamp, Value, Write};
 use stonecrop_dynamodb::value::Item;
 
 use super::about::About;
@@ -44,6 +44,11 @@ pub(super) fn start(app: &App, name: &str) {
 /// Goes on until the table is done or dropped, or the database is closed.
 fn run(app: &App, name: &str) {
     loop {
+        // Who leads next goes on with it.
+        if app.database.lead() == Lead::Elsewhere {
+            app.dynamodb.sweeps().remove(name);
+            return;
+        }
         match pass(app, name) {
             Ok(true) => {}
             Ok(false) => return,

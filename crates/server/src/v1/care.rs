@@ -5,11 +5,11 @@ use axum::extract::{Extension, State};
 use axum::http::StatusCode;
 use stonecrop::{Options, Report};
 
-use crate::api::{Backup, Check, Objects, Stats, Time, WhoAmI};
+use crate::api::{Backup, Check, Cluster, Objects, Stats, Time, WhoAmI};
 use crate::app::App;
 use crate::auth::Scope;
 use crate::body::OptionalJson;
-use crate::problem::{NO_BACKUPS, Problem, ProblemDocument, Result};
+use crate::problem::{NO_BACKUPS, NO_CLUSTER, Problem, ProblemDocument, Result};
 
 /// Compares rows with indexes, and keys with schemas. It takes as long as there is to look at.
 #[utoipa::path(post, path = "/v1/check", tag = "server", request_body = Option<Check>,
@@ -89,6 +89,20 @@ pub(super) async fn stats(State(app): State<App>) -> Result<Answer<Stats>> {
             objects: Objects::new(&engine, uptime),
             lag_seconds: database.lag().map(|lag| lag.at_most.as_secs_f64()),
         }))
+    })
+    .await
+}
+
+/// The nodes that share the database, and which shards each has.
+#[utoipa::path(get, path = "/v1/cluster", tag = "server",
+    responses((status = 200, body = Cluster), (status = "4XX", body = ProblemDocument, content_type = "application/problem+json")))]
+pub(super) async fn cluster(State(app): State<App>) -> Result<Answer<Cluster>> {
+    let Some(cluster) = app.config.cluster.clone() else {
+        return Err(Problem::new(NO_CLUSTER, "there are no other nodes"));
+    };
+    app.in_time(move |_| {
+        let status = cluster.status().map_err(stonecrop::Error::from)?;
+        Ok(Answer(status.into()))
     })
     .await
 }

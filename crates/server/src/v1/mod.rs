@@ -85,6 +85,7 @@ pub(crate) fn routes() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(care::compact))
         .routes(routes!(care::backup))
         .routes(routes!(care::stats))
+        .routes(routes!(care::cluster))
         .routes(routes!(care::whoami))
         .split_for_parts()
 }

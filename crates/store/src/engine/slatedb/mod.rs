@@ -30,7 +30,7 @@ use slatedb::config::{
 use slatedb::db_cache::DbCache;
 use slatedb::db_cache::moka::{MokaCache, MokaCacheOptions};
 use slatedb::{CompactorBuilder, Db, WriteBatch};
-use tokio::task::JoinHandle;
+use tokio::task::{AbortHandle, JoinHandle};
 
 pub use self::follower::Follower;
 pub use self::objects::Requests;
@@ -90,7 +90,9 @@ pub struct SlateStore {
     /// Of each shard, whether all of it is to be compacted.
     demands: Box<[Arc<Demand>]>,
     requests: Arc<Requests>,
-    _threads: Threads,
+    /// Ends with the store.
+    _flushing: Flushing,
+    _threads: Arc<Threads>,
 }
 
 #[derive(Default)]
@@ -116,7 +118,7 @@ impl SlateStore {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open(location: &str, options: &Options) -> Result<Self> {
-        Self::open_bucket(Bucket::at(location)?, options)
+        SlateShards::in_bucket(Bucket::at(location)?, options)?.open_all()
     }
 
     /// Opens the store in an object store that the caller has, under `name` in messages.
@@ -130,44 +132,7 @@ impl SlateStore {
     /// # Ok::<(), stonecrop_store::Error>(())
     /// ```
     pub fn open_in(objects: Arc<dyn ObjectStore>, name: &str, options: &Options) -> Result<Self> {
-        Self::open_bucket(Bucket::of(objects, name), options)
-    }
-
-    fn open_bucket(bucket: Bucket, options: &Options) -> Result<Self> {
-        let (place, threads) = Place::new(bucket.name.clone(), options.objects.patience)?;
-        let claim = bucket.claim(ENGINE, options.shards, SHARDS, options.objects.create);
-        let shards = place.wait(claim)??;
-        let cache = shared_cache(options.cache_bytes);
-        let settings = settings(options, shards);
-        let demands: Box<[Arc<Demand>]> = (0..shards).map(|_| Arc::default()).collect();
-        let earlier = Arc::<Earlier>::default();
-        let open = |(shard, demand): (usize, &Arc<Demand>)| {
-            let (demand, retention) = (demand.clone(), options.retention.clone());
-            let scheduling = Scheduling { demand, retention, earlier: earlier.clone() };
-            open_shard(&bucket, shard as u8, &settings, options, scheduling, &cache)
-        };
-        let opened = place.wait(async {
-            // The first shard decides who has the store, so of two who open it at once, one goes
-            // ahead of the other in all of them.
-            let mut each = demands.iter().enumerate();
-            let mut opened = try_join_all(each.next().map(open)).await?;
-            opened.extend(try_join_all(each.map(open)).await?);
-            Ok::<Box<[Db]>, slatedb::Error>(opened.into())
-        })?;
-        let shards = opened.map_err(|error| place.error(error))?;
-        let view = View::new(&place, &shards, earlier.clone())?;
-        let dirty: Arc<[AtomicBool]> = shards.iter().map(|_| AtomicBool::new(false)).collect();
-        place.handle.spawn(flush_now_and_then(shards.clone(), dirty.clone()));
-        Ok(SlateStore {
-            place,
-            shards,
-            dirty,
-            published: RwLock::new(Some(view)),
-            writer: Mutex::default(),
-            demands,
-            requests: bucket.requests,
-            _threads: threads,
-        })
+        SlateShards::in_bucket(Bucket::of(objects, name), options)?.open_all()
     }
 
     /// What was asked of the object store since the store was opened.
@@ -182,6 +147,19 @@ impl SlateStore {
     /// ```
     pub fn requests(&self) -> &Requests {
         &self.requests
+    }
+
+    /// How often its first shard was opened for writing, by anyone.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use stonecrop_store::{Options, SlateStore};
+    /// # let objects = Arc::new(object_store::memory::InMemory::new());
+    /// assert_eq!(SlateStore::open_in(objects, "test", &Options::default())?.epoch(), 1);
+    /// # Ok::<(), stonecrop_store::Error>(())
+    /// ```
+    pub fn epoch(&self) -> u64 {
+        self.shards.first().map_or(0, |db| db.manifest().writer_epoch())
     }
 
     fn view(&self) -> Result<View> {
@@ -241,6 +219,155 @@ impl SlateStore {
         let flushes = self.shards.iter().map(|db| db.flush_with_options(options.clone()));
         let flushed = self.place.wait(try_join_all(flushes))?;
         flushed.map(drop).map_err(|error| self.place.error(error))
+    }
+}
+
+/// The shards of a store on object storage, to be opened one by one: by several processes, each of
+/// which has some of them.
+///
+/// ```
+/// use stonecrop_store::{Durability, Options, Read, SlateShards, Store};
+/// # let folder = tempfile::tempdir()?;
+/// # let location = format!("file://{}?engine=slatedb", folder.path().display());
+/// let shards = SlateShards::at(&location, &Options::default())?;
+/// assert_eq!(shards.count(), 16);
+/// let third = shards.open(3)?;
+/// third.put(0, "a", "1", Durability::Sync)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct SlateShards {
+    place: Place,
+    bucket: Bucket,
+    count: u16,
+    cache: Arc<dyn DbCache>,
+    settings: Settings,
+    options: Options,
+    threads: Arc<Threads>,
+}
+
+impl SlateShards {
+    /// Those of the store at a location. It is made if it is not there, and not opened.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let location = format!("file://{}?engine=slatedb", folder.path().display());
+    /// use stonecrop_store::{Options, SlateShards};
+    /// assert_eq!(SlateShards::at(&location, &Options::default())?.count(), 16);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn at(location: &str, options: &Options) -> Result<Self> {
+        Self::in_bucket(Bucket::at(location)?, options)
+    }
+
+    fn in_bucket(bucket: Bucket, options: &Options) -> Result<Self> {
+        let (place, threads) = Place::new(bucket.name.clone(), options.objects.patience)?;
+        let claim = bucket.claim(ENGINE, options.shards, SHARDS, options.objects.create);
+        let count = place.wait(claim)??;
+        Ok(SlateShards {
+            place,
+            bucket,
+            count,
+            cache: shared_cache(options.cache_bytes),
+            settings: settings(options, count),
+            options: options.clone(),
+            threads: Arc::new(threads),
+        })
+    }
+
+    /// How many there are.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let location = format!("file://{}?engine=slatedb", folder.path().display());
+    /// # use stonecrop_store::{Options, SlateShards};
+    /// let mut options = Options::default();
+    /// options.shards = Some(4);
+    /// assert_eq!(SlateShards::at(&location, &options)?.count(), 4);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn count(&self) -> u16 {
+        self.count
+    }
+
+    /// What was asked of the object store, for all of them.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let location = format!("file://{}?engine=slatedb", folder.path().display());
+    /// # use stonecrop_store::{Options, SlateShards};
+    /// assert!(SlateShards::at(&location, &Options::default())?.requests().puts() > 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn requests(&self) -> &Requests {
+        &self.bucket.requests
+    }
+
+    /// Opens one of them as a store of a single shard. Whoever had it before is fenced.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let location = format!("file://{}?engine=slatedb", folder.path().display());
+    /// # use stonecrop_store::{Options, SlateShards, Store};
+    /// let shard = SlateShards::at(&location, &Options::default())?.open(15)?;
+    /// assert_eq!(shard.shards(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn open(&self, shard: u8) -> Result<SlateStore> {
+        crate::batch::check_shard(shard, self.count)?;
+        self.open_some(&[shard])
+    }
+
+    fn open_all(&self) -> Result<SlateStore> {
+        self.open_some(&(0..self.count).map(|shard| shard as u8).collect::<Vec<_>>())
+    }
+
+    fn open_some(&self, shards: &[u8]) -> Result<SlateStore> {
+        let place = self.place.clone();
+        let demands: Box<[Arc<Demand>]> = shards.iter().map(|_| Arc::default()).collect();
+        let earlier = Arc::<Earlier>::default();
+        let open = |(shard, demand): (&u8, &Arc<Demand>)| {
+            let (demand, retention) = (demand.clone(), self.options.retention.clone());
+            let scheduling = Scheduling { demand, retention, earlier: earlier.clone() };
+            open_shard(&self.bucket, *shard, &self.settings, &self.options, scheduling, &self.cache)
+        };
+        let opened = place.wait(async {
+            // The first shard decides who has the store, so of two who open it at once, one goes
+            // ahead of the other in all of them.
+            let mut each = shards.iter().zip(&demands);
+            let mut opened = try_join_all(each.next().map(open)).await?;
+            opened.extend(try_join_all(each.map(open)).await?);
+            Ok::<Box<[Db]>, slatedb::Error>(opened.into())
+        })?;
+        let shards = opened.map_err(|error| place.error(error))?;
+        let view = View::new(&place, &shards, earlier)?;
+        let dirty: Arc<[AtomicBool]> = shards.iter().map(|_| AtomicBool::new(false)).collect();
+        let flushing = place.handle.spawn(flush_now_and_then(shards.clone(), dirty.clone()));
+        Ok(SlateStore {
+            place,
+            shards,
+            dirty,
+            published: RwLock::new(Some(view)),
+            writer: Mutex::default(),
+            demands,
+            requests: self.bucket.requests.clone(),
+            _flushing: Flushing(flushing.abort_handle()),
+            _threads: self.threads.clone(),
+        })
+    }
+}
+
+impl fmt::Debug for SlateShards {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SlateShards").field("location", &self.place.name).finish_non_exhaustive()
+    }
+}
+
+/// Ends what it stands for when it is dropped.
+struct Flushing(AbortHandle);
+
+impl Drop for Flushing {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 

@@ -57,7 +57,12 @@ impl Requests {
         self.errors.load(Ordering::Relaxed)
     }
 
-    pub(super) fn counts(&self) -> RequestCounts {
+    /// All of them at once.
+    ///
+    /// ```
+    /// assert_eq!(stonecrop_store::Requests::default().counts().errors, 0);
+    /// ```
+    pub fn counts(&self) -> RequestCounts {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         RequestCounts {
             puts: read(&self.puts),

@@ -1,0 +1,393 @@
+//! A node: it holds a lease, claims the shards that it should have, and opens them.
+//!
+//! The lease says who should write; that nobody else does is up to SlateDB, which fences whoever
+//! opened a shard before. One node **leads**: the one that has shard 0, where the catalog is. It
+//! decides all writes, and sends each shard's part to the node that has it. The revision of its
+//! claim is its **term**; before it decides anything, every shard has heard of the term, and takes
+//! nothing of an earlier one.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::time::Duration;
+
+use stonecrop_store::{SlateShards, Store as _};
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, sleep};
+
+use crate::etcd::Etcd;
+use crate::map::{Keys, Map, Member};
+use crate::owned::{Owned, View, Views};
+use crate::peer::Peers;
+use crate::wire::Call;
+
+/// How often is looked for who is there.
+const LOOK_EVERY: Duration = Duration::from_millis(300);
+/// How long is waited before something that failed is tried again.
+const PAUSE: Duration = Duration::from_millis(200);
+/// The shard whose owner leads.
+pub(crate) const FIRST: u8 = 0;
+
+pub(crate) struct Node {
+    pub(crate) name: String,
+    pub(crate) member: Member,
+    pub(crate) shards: SlateShards,
+    pub(crate) peers: Peers,
+    pub(crate) views: Views,
+    pub(crate) handle: Handle,
+    pub(crate) patience: Duration,
+    /// What is to be done when another node has changed the catalog.
+    pub(crate) reread: OnceLock<Box<dyn Fn() + Send + Sync>>,
+    etcd: Etcd,
+    keys: Keys,
+    lease_time: Duration,
+    owned: RwLock<BTreeMap<u8, Arc<Owned>>>,
+    map: watch::Sender<Arc<Map>>,
+    /// Of which shards something is under way.
+    busy: Mutex<HashSet<u8>>,
+    started: Instant,
+    /// Until when the lease holds for certain, in microseconds since the start.
+    alive_until: AtomicU64,
+    /// Counts the leases.
+    life: AtomicU64,
+    /// 0 while another one leads.
+    term: AtomicU64,
+    look: Notify,
+    ended: Notify,
+    closing: AtomicBool,
+}
+
+impl Node {
+    #[expect(clippy::too_many_arguments, reason = "they are named at the one place")]
+    pub(crate) fn new(
+        member: Member,
+        shards: SlateShards,
+        peers: Peers,
+        etcd: Etcd,
+        keys: Keys,
+        lease_time: Duration,
+        patience: Duration,
+        handle: Handle,
+    ) -> Self {
+        let id = format!("{:032x}", uuid::Uuid::new_v4().as_u128());
+        let id = id.get(..8).unwrap_or_default();
+        Node {
+            name: format!("{}-{id}", member.address),
+            member,
+            shards,
+            peers,
+            views: Views::default(),
+            handle,
+            patience,
+            reread: OnceLock::new(),
+            etcd,
+            keys,
+            lease_time,
+            owned: RwLock::default(),
+            map: watch::Sender::default(),
+            busy: Mutex::default(),
+            started: Instant::now(),
+            alive_until: AtomicU64::new(0),
+            life: AtomicU64::new(0),
+            term: AtomicU64::new(0),
+            look: Notify::new(),
+            ended: Notify::new(),
+            closing: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether the lease holds.
+    pub(crate) fn is_alive(&self) -> bool {
+        (self.started.elapsed().as_micros() as u64) < self.alive_until.load(Ordering::Acquire)
+    }
+
+    /// The term in which this node leads, if it does.
+    pub(crate) fn term(&self) -> Option<u64> {
+        let term = self.term.load(Ordering::Acquire);
+        (term > 0 && self.is_alive()).then_some(term)
+    }
+
+    /// A shard, if it is here and may be used.
+    pub(crate) fn owned(&self, shard: u8) -> Option<Arc<Owned>> {
+        let owned = self.owned.read().unwrap_or_else(PoisonError::into_inner);
+        owned.get(&shard).filter(|_| self.is_alive()).cloned()
+    }
+
+    pub(crate) fn all_owned(&self) -> BTreeMap<u8, Arc<Owned>> {
+        let owned = self.owned.read().unwrap_or_else(PoisonError::into_inner);
+        if self.is_alive() { owned.clone() } else { BTreeMap::new() }
+    }
+
+    /// All shards that are here, as they are now.
+    pub(crate) fn view(&self) -> stonecrop_store::Result<View> {
+        let views = self.all_owned().into_iter();
+        let views = views.map(|(shard, owned)| Ok((shard, owned.store.snapshot()?)));
+        Ok(Arc::new(views.collect::<stonecrop_store::Result<_>>()?))
+    }
+
+    pub(crate) fn map(&self) -> Arc<Map> {
+        self.map.borrow().clone()
+    }
+
+    /// Waits a moment, or until something has changed.
+    pub(crate) async fn changed(&self) {
+        self.look.notify_one();
+        let mut map = self.map.subscribe();
+        let _ = tokio::time::timeout(PAUSE, map.changed()).await;
+    }
+
+    /// Reads who is there.
+    pub(crate) async fn read_map(&self) -> Result<Arc<Map>, String> {
+        let listed = self.etcd.list(&self.keys.0).await?;
+        let map = Arc::new(self.keys.map(&listed));
+        self.map.send_if_modified(|known| {
+            let is_new = **known != *map;
+            *known = map.clone();
+            is_new
+        });
+        Ok(map)
+    }
+
+    /// Lives from lease to lease until it is closed.
+    pub(crate) async fn live(self: Arc<Self>) {
+        while !self.closing.load(Ordering::Acquire) {
+            match self.join().await {
+                Ok(lease) => {
+                    let life = self.life.fetch_add(1, Ordering::AcqRel) + 1;
+                    tokio::select! {
+                        () = self.keep(lease) => {
+                            tracing::warn!(node = self.name, "the lease has ended: every shard is given up");
+                        }
+                        () = self.settle_down(lease, life) => {}
+                    }
+                    self.give_up_all().await;
+                    let _ = self.etcd.revoke(lease).await;
+                }
+                Err(problem) => {
+                    tracing::warn!(node = self.name, problem, "the cluster can't be joined")
+                }
+            }
+            sleep(PAUSE).await;
+        }
+        self.ended.notify_one();
+    }
+
+    async fn join(&self) -> Result<i64, String> {
+        let began = self.started.elapsed();
+        let lease = self.etcd.grant(self.lease_time).await?;
+        let member = serde_json::to_vec(&self.member).map_err(|error| error.to_string())?;
+        let made = self.etcd.create(&self.keys.node(&self.name), &member, lease).await?;
+        if made.is_none() {
+            // Of an earlier lease, which ends soon.
+            let _ = self.etcd.revoke(lease).await;
+            return Err(format!("there is a node {} already", self.name));
+        }
+        self.hold_until(began);
+        Ok(lease)
+    }
+
+    /// The lease holds for its time from when it was asked for.
+    fn hold_until(&self, began: Duration) {
+        let until = (began + self.lease_time).as_micros() as u64;
+        self.alive_until.store(until, Ordering::Release);
+    }
+
+    /// Keeps the lease; ends when it can't.
+    async fn keep(&self, lease: i64) {
+        loop {
+            sleep(self.lease_time / 3).await;
+            loop {
+                let began = self.started.elapsed();
+                match self.etcd.keep(lease).await {
+                    Ok(true) => {
+                        self.hold_until(began);
+                        break;
+                    }
+                    Ok(false) => return,
+                    Err(_) if !self.is_alive() => return,
+                    Err(_) => sleep(PAUSE).await,
+                }
+            }
+        }
+    }
+
+    /// Takes what it should have, gives what it should not; ends when it is closed.
+    async fn settle_down(self: &Arc<Self>, lease: i64, life: u64) {
+        while !self.closing.load(Ordering::Acquire) {
+            // What can't be read now is read the next time.
+            if let Ok(map) = self.read_map().await {
+                self.act(&map, lease, life);
+            }
+            self.views.forget_idle();
+            let _ = tokio::time::timeout(LOOK_EVERY, self.look.notified()).await;
+            sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    fn act(self: &Arc<Self>, map: &Map, lease: i64, life: u64) {
+        for shard in (0..self.shards.count()).map(|shard| shard as u8) {
+            let owned = self.owned(shard);
+            let claim = map.claims.get(&shard);
+            let is_wanted = map.wanted(shard) == Some(&self.name);
+            let is_claimed = claim.is_some_and(|claim| claim.node == self.name);
+            match owned {
+                Some(owned) => {
+                    let is_lost = claim.is_some_and(|claim| claim.revision > owned.revision);
+                    if !is_wanted || is_lost || owned.store.failure().is_some() {
+                        self.start(shard, Self::give_up, life, lease);
+                    }
+                }
+                None if is_wanted && (claim.is_none() || is_claimed) => {
+                    self.start(shard, Self::take, life, lease);
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// Does something with a shard, unless something is under way.
+    fn start<F>(
+        self: &Arc<Self>,
+        shard: u8,
+        act: impl FnOnce(Arc<Self>, u8, u64, i64) -> F,
+        life: u64,
+        lease: i64,
+    ) where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        if !self.busy.lock().unwrap_or_else(PoisonError::into_inner).insert(shard) {
+            return;
+        }
+        let (node, act) = (self.clone(), act(self.clone(), shard, life, lease));
+        self.handle.spawn(async move {
+            act.await;
+            node.busy.lock().unwrap_or_else(PoisonError::into_inner).remove(&shard);
+            node.look.notify_one();
+        });
+    }
+
+    async fn take(self: Arc<Self>, shard: u8, life: u64, lease: i64) {
+        if let Err(problem) = self.try_take(shard, life, lease).await {
+            tracing::warn!(node = self.name, shard, problem, "a shard can't be opened");
+            sleep(PAUSE).await;
+        }
+    }
+
+    async fn try_take(self: &Arc<Self>, shard: u8, life: u64, lease: i64) -> Result<(), String> {
+        let key = self.keys.shard(shard);
+        let claimed = self.etcd.create(&key, self.name.as_bytes(), lease).await?;
+        // After the claim: whoever leads by then, or later, tells its term to this node.
+        let map = self.read_map().await?;
+        let Some(claim) = map.claims.get(&shard).filter(|claim| claim.node == self.name) else {
+            return Ok(());
+        };
+        let (revision, term) = (claim.revision, map.claims.get(&FIRST).map_or(0, |c| c.revision));
+        if claimed.is_none() {
+            // It was claimed by this node before, and not opened or given up: claimed anew, so that
+            // nothing of that time is taken for this.
+            self.etcd.remove(&key, revision).await?;
+            return Ok(());
+        }
+        let node = self.clone();
+        let opened = tokio::task::spawn_blocking(move || node.shards.open(shard)).await;
+        let opened = opened
+            .map_err(|error| error.to_string())
+            .and_then(|opened| opened.map_err(|error| error.to_string()));
+        let store = match opened {
+            Ok(store) => store,
+            Err(problem) => {
+                self.etcd.remove(&key, revision).await?;
+                return Err(problem);
+            }
+        };
+        {
+            let mut all = self.owned.write().unwrap_or_else(PoisonError::into_inner);
+            if self.life.load(Ordering::Acquire) != life || !self.is_alive() {
+                return Err("the lease has ended meanwhile".to_owned());
+            }
+            all.insert(shard, Arc::new(Owned::new(store, revision, term)));
+        }
+        tracing::info!(node = self.name, shard, revision, "a shard is here");
+        if shard == FIRST {
+            self.handle.spawn(self.clone().begin_to_lead(revision, life));
+        }
+        Ok(())
+    }
+
+    /// Leads once every shard has heard of it.
+    async fn begin_to_lead(self: Arc<Self>, term: u64, life: u64) {
+        let is_still = || {
+            let owned = self.owned(FIRST);
+            self.life.load(Ordering::Acquire) == life
+                && owned.is_some_and(|owned| owned.revision == term)
+        };
+        let mut left: Vec<u8> = (0..self.shards.count()).map(|shard| shard as u8).collect();
+        while !left.is_empty() {
+            if !is_still() {
+                return;
+            }
+            let told = left.iter().map(async |shard| {
+                let settle = Call::Settle { shard: *shard, term, number: 0 };
+                (*shard, self.call_owner(*shard, &settle).await)
+            });
+            let told = futures::future::join_all(told).await;
+            left = told
+                .into_iter()
+                .filter(|(_, told)| told.is_err())
+                .map(|(shard, _)| shard)
+                .collect();
+            if !left.is_empty() {
+                self.changed().await;
+            }
+        }
+        if is_still() {
+            self.term.store(term, Ordering::Release);
+            tracing::info!(node = self.name, term, "this node leads");
+            // It may have ended right before that.
+            if !is_still() {
+                self.end_to_lead(term);
+            }
+        }
+    }
+
+    fn end_to_lead(&self, term: u64) {
+        let _ = self.term.compare_exchange(term, 0, Ordering::AcqRel, Ordering::Relaxed);
+    }
+
+    /// Closes a shard, and lets others have it.
+    async fn give_up(self: Arc<Self>, shard: u8, _life: u64, _lease: i64) {
+        let owned = self.owned.write().unwrap_or_else(PoisonError::into_inner).remove(&shard);
+        let Some(owned) = owned else { return };
+        if shard == FIRST {
+            self.end_to_lead(owned.revision);
+        }
+        let revision = owned.revision;
+        close(owned).await;
+        tracing::info!(node = self.name, shard, "a shard is given up");
+        if let Err(problem) = self.etcd.remove(&self.keys.shard(shard), revision).await {
+            tracing::warn!(node = self.name, shard, problem, "a claim can't be given up yet");
+        }
+    }
+
+    async fn give_up_all(&self) {
+        self.life.fetch_add(1, Ordering::AcqRel);
+        self.alive_until.store(0, Ordering::Release);
+        self.term.store(0, Ordering::Release);
+        let owned =
+            std::mem::take(&mut *self.owned.write().unwrap_or_else(PoisonError::into_inner));
+        futures::future::join_all(owned.into_values().map(close)).await;
+    }
+
+    /// Gives up everything, in order.
+    pub(crate) async fn leave(&self) {
+        self.closing.store(true, Ordering::Release);
+        self.look.notify_one();
+        self.ended.notified().await;
+    }
+}
+
+async fn close(owned: Arc<Owned>) {
+    // Whatever it says: one that was fenced has nothing to lose.
+    let _ = tokio::task::spawn_blocking(move || owned.store.close()).await;
+}

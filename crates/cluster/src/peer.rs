@@ -1,0 +1,261 @@
+//! Calls to the node that has a shard, whichever that is.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::Request;
+use hyper::header::AUTHORIZATION;
+use stonecrop_store::{
+    Direction, Durability, Error, ErrorKind, KeyRange, Read, Result, Store as _,
+};
+
+use crate::client::{Client, client};
+use crate::node::Node;
+use crate::owned::View;
+use crate::wire::{Answer, At, Call, Care, MOST_BYTES, Told, refused};
+
+/// Where calls are answered.
+pub(crate) const CALLS: &str = "/cluster/call";
+/// The bytes of the first entries of a scan that are sent at once, and of those after them.
+const FIRST_PAGE_BYTES: usize = 32 << 10;
+const PAGE_BYTES: usize = 1 << 20;
+
+/// The other nodes.
+pub(crate) struct Peers {
+    http: Client,
+    secret: String,
+}
+
+/// Why a call has no answer.
+pub(crate) enum Failure {
+    /// It was not done: it can be asked again, of another.
+    NotDone(String),
+    /// It may have been done.
+    Unknown(Error),
+}
+
+impl Failure {
+    pub(crate) fn into_error(self) -> Error {
+        match self {
+            Failure::NotDone(problem) => unavailable(problem),
+            Failure::Unknown(error) => error,
+        }
+    }
+}
+
+pub(crate) fn unavailable(problem: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Unavailable, problem.into())
+}
+
+impl Peers {
+    pub(crate) fn new(secret: String) -> Self {
+        Peers { http: client(), secret }
+    }
+
+    pub(crate) async fn call(
+        &self,
+        door: &str,
+        call: &Call,
+        time: Duration,
+    ) -> Result<Answer, Failure> {
+        let unknown =
+            |problem: String| Failure::Unknown(unavailable(format!("node {door}: {problem}")));
+        let bytes = postcard::to_stdvec(call).map_err(|error| unknown(error.to_string()))?;
+        let request = Request::post(format!("http://{door}{CALLS}"))
+            .header(AUTHORIZATION, format!("Bearer {}", self.secret))
+            .body(Full::from(bytes))
+            .map_err(|error| unknown(error.to_string()))?;
+        let asked = async {
+            let answer =
+                self.http.request(request).await.map_err(|error| match error.is_connect() {
+                    true => Failure::NotDone(format!("node {door} can't be reached: {error}")),
+                    false => unknown(error.to_string()),
+                })?;
+            let status = answer.status();
+            let body = Limited::new(answer.into_body(), MOST_BYTES).collect().await;
+            let body = body.map_err(|error| unknown(error.to_string()))?.to_bytes();
+            match status.is_success() {
+                true => postcard::from_bytes(&body).map_err(|error| unknown(error.to_string())),
+                false => Err(unknown(format!("{status}: {}", String::from_utf8_lossy(&body)))),
+            }
+        };
+        let answer = tokio::time::timeout(time, asked).await;
+        answer.unwrap_or_else(|_| Err(unknown(format!("no answer in {time:?}"))))
+    }
+}
+
+impl Node {
+    /// Asks the node that has a shard, once.
+    pub(crate) async fn call_owner(
+        self: &Arc<Self>,
+        shard: u8,
+        call: &Call,
+    ) -> Result<Answer, Failure> {
+        let map = self.map();
+        let Some((name, member)) = map.owner(shard) else {
+            return Err(Failure::NotDone(format!("no node has shard {shard} at the moment")));
+        };
+        let answer = match name == self.name {
+            true => self.answer(call.clone()).await,
+            false => self.peers.call(&member.door, call, self.patience).await?,
+        };
+        match answer {
+            Answer::NotHere => Err(Failure::NotDone(format!("shard {shard} is moving"))),
+            Answer::Refused { kind, message } => Err(Failure::Unknown(refused(kind, message))),
+            answer => Ok(answer),
+        }
+    }
+
+    /// Asks the node that has a shard until it is done, or it is not known whether it was, or it
+    /// takes too long.
+    pub(crate) async fn ask_owner(self: &Arc<Self>, shard: u8, call: &Call) -> Result<Answer> {
+        let began = tokio::time::Instant::now();
+        loop {
+            match self.call_owner(shard, call).await {
+                Err(Failure::NotDone(_)) if began.elapsed() < self.patience => self.changed().await,
+                answer => return answer.map_err(Failure::into_error),
+            }
+        }
+    }
+
+    /// The answer to what another node asks.
+    pub(crate) async fn answer(self: &Arc<Self>, call: Call) -> Answer {
+        let node = self.clone();
+        let answered = tokio::task::spawn_blocking(move || node.answer_here(call)).await;
+        answered.unwrap_or_else(|error| Answer::refusal(&unavailable(error.to_string())))
+    }
+
+    fn answer_here(&self, call: Call) -> Answer {
+        let answered = match call {
+            Call::Get { shard, keys, at } => self.get(shard, &keys, at),
+            Call::Scan { shard, start, end, backward, first, at } => {
+                self.scan(shard, KeyRange { start, end }, backward, first, at)
+            }
+            Call::Release(ids) => {
+                self.views.release(&ids);
+                Ok(Answer::Done)
+            }
+            Call::Write { shard, term, number, sync, operations } => {
+                let durability = if sync { Durability::Sync } else { Durability::Buffered };
+                match self.owned(shard) {
+                    Some(owned) => {
+                        owned.write(term, number, operations, durability).map(|()| Answer::Done)
+                    }
+                    None => Ok(Answer::NotHere),
+                }
+            }
+            Call::Settle { shard, term, number } => match self.owned(shard) {
+                Some(owned) => owned.settle(term, number).map(|()| Answer::Done),
+                None => Ok(Answer::NotHere),
+            },
+            Call::Size { shard } => match self.owned(shard) {
+                Some(owned) => owned.store.approximate_size(0).map(Answer::Size),
+                None => Ok(Answer::NotHere),
+            },
+            Call::Care { shard, care } => match self.owned(shard) {
+                Some(owned) => match care {
+                    Care::Sync => owned.store.sync(),
+                    Care::Flush => owned.store.flush(),
+                    Care::Compact => owned.store.compact(),
+                }
+                .map(|()| Answer::Done),
+                None => Ok(Answer::NotHere),
+            },
+            Call::Reread => {
+                if let Some(reread) = self.reread.get() {
+                    reread();
+                }
+                Ok(Answer::Done)
+            }
+            Call::Tell => {
+                let told = self.all_owned().into_iter().map(|(shard, owned)| Told {
+                    shard,
+                    epoch: owned.store.epoch(),
+                    bytes: owned.store.approximate_size(0).unwrap_or(0),
+                });
+                Ok(Answer::Told(told.collect()))
+            }
+        };
+        match answered {
+            Ok(answer) => answer,
+            // It was closed before anything was done: it goes elsewhere.
+            Err(error) if error.kind() == ErrorKind::Closed => Answer::NotHere,
+            Err(error) => Answer::refusal(&error),
+        }
+    }
+
+    /// What is read from, and under which id it is kept.
+    fn source(&self, at: At) -> Result<(View, Option<u64>)> {
+        Ok(match at {
+            At::Now => (self.view()?, None),
+            At::Kept => {
+                let view = self.view()?;
+                (view.clone(), Some(self.views.keep(view)?))
+            }
+            At::View(id) => (self.views.get(id)?, Some(id)),
+        })
+    }
+
+    fn get(&self, shard: u8, keys: &[Bytes], at: At) -> Result<Answer> {
+        let of: Vec<(u8, &[u8])> = keys.iter().map(|key| (0, &**key)).collect();
+        if at == At::Now {
+            return match self.owned(shard) {
+                Some(owned) => {
+                    Ok(Answer::Values { view: None, values: owned.store.multi_get(&of)? })
+                }
+                None => Ok(Answer::NotHere),
+            };
+        }
+        let (source, view) = self.source(at)?;
+        match source.get(&shard) {
+            Some(source) => Ok(Answer::Values { view, values: source.multi_get(&of)? }),
+            None => {
+                self.forget(view, at);
+                Ok(Answer::NotHere)
+            }
+        }
+    }
+
+    /// Lets go of a view that was kept for nothing.
+    fn forget(&self, view: Option<u64>, at: At) {
+        if at == At::Kept {
+            self.views.release(view.as_slice());
+        }
+    }
+
+    fn scan(
+        &self,
+        shard: u8,
+        range: KeyRange,
+        backward: bool,
+        first: bool,
+        at: At,
+    ) -> Result<Answer> {
+        let (source, view) = self.source(at)?;
+        let Some(of_shard) = source.get(&shard) else {
+            self.forget(view, at);
+            return Ok(Answer::NotHere);
+        };
+        let direction = if backward { Direction::Backward } else { Direction::Forward };
+        let most = if first { FIRST_PAGE_BYTES } else { PAGE_BYTES };
+        let mut entries = Vec::new();
+        let (mut bytes, mut more) = (0, false);
+        for entry in of_shard.scan(0, range, direction)? {
+            let (key, value) = entry?;
+            bytes += key.len() + value.len();
+            entries.push((key, value));
+            if bytes >= most {
+                more = true;
+                break;
+            }
+        }
+        // The rest has to be of the same moment.
+        let view = match (view, more) {
+            (None, true) => Some(self.views.keep(source)?),
+            (view, _) => view,
+        };
+        Ok(Answer::Entries { view, entries, more })
+    }
+}

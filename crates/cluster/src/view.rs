@@ -1,0 +1,331 @@
+//! Reading over all nodes.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use futures::future::try_join_all;
+use stonecrop_store::{Direction, Error, KeyRange, Read, Result, Scan};
+use tokio::task::JoinHandle;
+
+use crate::node::Node;
+use crate::owned::View;
+use crate::peer::{Failure, unavailable};
+use crate::wire::{Answer, At, Call, refused};
+
+/// All shards: those of a node as they were at one moment, those of different nodes as they were
+/// when they were first read.
+pub(crate) struct ClusterView {
+    node: Arc<Node>,
+    sources: Mutex<HashMap<u8, Source>>,
+    /// By the door of the node: its view, which is let go at the end.
+    kept: Mutex<BTreeMap<String, u64>>,
+}
+
+#[derive(Clone)]
+enum Source {
+    Here(View),
+    /// A node, and its view.
+    There(String, u64),
+}
+
+impl ClusterView {
+    pub(crate) fn new(node: &Arc<Node>) -> Result<Self> {
+        let view = node.view()?;
+        let sources = view.keys().map(|shard| (*shard, Source::Here(view.clone()))).collect();
+        Ok(ClusterView { node: node.clone(), sources: Mutex::new(sources), kept: Mutex::default() })
+    }
+
+    fn source(&self, shard: u8) -> Result<Source> {
+        let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(source) = sources.get(&shard) {
+            return Ok(source.clone());
+        }
+        check_shard(&self.node, shard)?;
+        let source = wait(&self.node, self.find(shard))?;
+        sources.insert(shard, source.clone());
+        Ok(source)
+    }
+
+    /// A view that has a shard.
+    async fn find(&self, shard: u8) -> Result<Source> {
+        let began = tokio::time::Instant::now();
+        loop {
+            let problem = match self.try_find(shard).await {
+                Ok(source) => return Ok(source),
+                Err(Failure::NotDone(problem)) => problem,
+                Err(Failure::Unknown(error)) => error.to_string(),
+            };
+            if began.elapsed() > self.node.patience {
+                return Err(unavailable(problem));
+            }
+            self.node.changed().await;
+        }
+    }
+
+    async fn try_find(&self, shard: u8) -> Result<Source, Failure> {
+        let not_here = || Failure::NotDone(format!("shard {shard} is moving"));
+        let map = self.node.map();
+        let Some((name, member)) = map.owner(shard) else {
+            return Err(Failure::NotDone(format!("no node has shard {shard} at the moment")));
+        };
+        if name == self.node.name {
+            let view = self.node.view().map_err(Failure::Unknown)?;
+            return view.contains_key(&shard).then_some(Source::Here(view)).ok_or_else(not_here);
+        }
+        let known =
+            self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(&member.door).copied();
+        let at = known.map_or(At::Kept, At::View);
+        let call = Call::Get { shard, keys: Vec::new(), at };
+        match self.node.peers.call(&member.door, &call, self.node.patience).await? {
+            Answer::Values { view: Some(view), .. } => {
+                let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+                kept.insert(member.door.clone(), view);
+                Ok(Source::There(member.door.clone(), view))
+            }
+            Answer::NotHere => Err(not_here()),
+            answer => Err(Failure::Unknown(unexpected(answer))),
+        }
+    }
+}
+
+impl Drop for ClusterView {
+    fn drop(&mut self) {
+        for (door, view) in
+            std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner))
+        {
+            release(&self.node, door, view);
+        }
+    }
+}
+
+fn release(node: &Arc<Node>, door: String, view: u64) {
+    let of_task = node.clone();
+    node.handle.spawn(async move {
+        // If it does not arrive, it is let go after a while.
+        let _ = of_task.peers.call(&door, &Call::Release(vec![view]), of_task.patience).await;
+    });
+}
+
+impl Read for ClusterView {
+    fn get(&self, shard: u8, key: &[u8]) -> Result<Option<Bytes>> {
+        Ok(self.multi_get(&[(shard, key)])?.pop().flatten())
+    }
+
+    fn multi_get(&self, keys: &[(u8, &[u8])]) -> Result<Vec<Option<Bytes>>> {
+        get_all(&self.node, keys, |shard| self.source(shard).map(Some))
+    }
+
+    fn scan(&self, shard: u8, range: KeyRange, direction: Direction) -> Result<Scan> {
+        match self.source(shard)? {
+            Source::Here(view) => of_view(&view, shard)?.scan(0, range, direction),
+            Source::There(door, view) => {
+                Ok(Scan::new(Entries::new(&self.node, shard, range, direction, Some((door, view)))))
+            }
+        }
+    }
+}
+
+/// The values of keys, asked of all nodes at once.
+pub(crate) fn get_now(node: &Arc<Node>, keys: &[(u8, &[u8])]) -> Result<Vec<Option<Bytes>>> {
+    get_all(node, keys, |shard| check_shard(node, shard).map(|()| None))
+}
+
+fn get_all(
+    node: &Arc<Node>,
+    keys: &[(u8, &[u8])],
+    source: impl Fn(u8) -> Result<Option<Source>>,
+) -> Result<Vec<Option<Bytes>>> {
+    let mut by_shard: BTreeMap<u8, Vec<usize>> = BTreeMap::new();
+    for (at, (shard, _)) in keys.iter().enumerate() {
+        by_shard.entry(*shard).or_default().push(at);
+    }
+    let mut values = vec![None; keys.len()];
+    let mut asked = Vec::new();
+    for (shard, places) in by_shard {
+        let keys: Vec<&[u8]> = places.iter().filter_map(|at| Some(keys.get(*at)?.1)).collect();
+        let owned = node.owned(shard);
+        match (source(shard)?, owned) {
+            (Some(Source::Here(view)), _) => {
+                fill(&mut values, &places, of_view(&view, shard)?.multi_get(&of_first(&keys))?);
+            }
+            (None, Some(owned)) => match owned.store.multi_get(&of_first(&keys)) {
+                Ok(found) => fill(&mut values, &places, found),
+                Err(error) if error.kind() == stonecrop_store::ErrorKind::Closed => {
+                    asked.push((shard, places, copied(&keys), None));
+                }
+                Err(error) => return Err(error),
+            },
+            (Some(Source::There(door, view)), _) => {
+                asked.push((shard, places, copied(&keys), Some((door, view))));
+            }
+            (None, None) => asked.push((shard, places, copied(&keys), None)),
+        }
+    }
+    if asked.is_empty() {
+        return Ok(values);
+    }
+    let answers = asked.into_iter().map(async |(shard, places, keys, source)| {
+        let answer = match source {
+            Some((door, view)) => {
+                let call = Call::Get { shard, keys, at: At::View(view) };
+                node.peers.call(&door, &call, node.patience).await.map_err(Failure::into_error)?
+            }
+            None => node.ask_owner(shard, &Call::Get { shard, keys, at: At::Now }).await?,
+        };
+        match answer {
+            Answer::Values { values, .. } => Ok((places, values)),
+            answer => Err(unexpected(answer)),
+        }
+    });
+    for (places, found) in wait(node, try_join_all(answers))? {
+        fill(&mut values, &places, found);
+    }
+    Ok(values)
+}
+
+fn fill(values: &mut [Option<Bytes>], places: &[usize], found: Vec<Option<Bytes>>) {
+    for (at, found) in places.iter().zip(found) {
+        if let Some(value) = values.get_mut(*at) {
+            *value = found;
+        }
+    }
+}
+
+fn of_first<'k>(keys: &[&'k [u8]]) -> Vec<(u8, &'k [u8])> {
+    keys.iter().map(|key| (0, *key)).collect()
+}
+
+fn copied(keys: &[&[u8]]) -> Vec<Bytes> {
+    keys.iter().map(|key| Bytes::copy_from_slice(key)).collect()
+}
+
+fn of_view(view: &View, shard: u8) -> Result<&dyn Read> {
+    let of = view.get(&shard).map(|read| &**read);
+    of.ok_or_else(|| unavailable(format!("shard {shard} has moved; ask again")))
+}
+
+pub(crate) fn check_shard(node: &Node, shard: u8) -> Result<()> {
+    let shards = node.shards.count();
+    match u16::from(shard) < shards {
+        true => Ok(()),
+        false => Err(Error::new(
+            stonecrop_store::ErrorKind::Invalid,
+            format!("shard {shard}, and the store has {shards}, counted from 0"),
+        )),
+    }
+}
+
+/// The error of an answer that does not fit.
+pub(crate) fn unexpected(answer: Answer) -> Error {
+    match answer {
+        Answer::Refused { kind, message } => refused(kind, message),
+        Answer::NotHere => unavailable("a shard has moved while it was read; ask again"),
+        _ => unavailable("a node gave an answer to something else; are all of the same version?"),
+    }
+}
+
+/// Waits on this thread.
+pub(crate) fn wait<T>(node: &Node, work: impl Future<Output = T>) -> T {
+    let _context = node.handle.enter();
+    futures::executor::block_on(work)
+}
+
+/// The entries of a range of another node, some at a time. The next ones are asked for while these
+/// are read.
+pub(crate) struct Entries {
+    node: Arc<Node>,
+    shard: u8,
+    rest: KeyRange,
+    direction: Direction,
+    /// The node and its view; none before the first answer of a scan without a view.
+    source: Option<(String, u64)>,
+    /// Whether the view is of this scan alone.
+    is_own: bool,
+    taken: VecDeque<(Bytes, Bytes)>,
+    coming: Option<JoinHandle<Result<(Answer, Option<String>)>>>,
+}
+
+impl Entries {
+    pub(crate) fn new(
+        node: &Arc<Node>,
+        shard: u8,
+        range: KeyRange,
+        direction: Direction,
+        source: Option<(String, u64)>,
+    ) -> Self {
+        let mut entries = Entries {
+            node: node.clone(),
+            shard,
+            rest: range,
+            direction,
+            is_own: source.is_none(),
+            source,
+            taken: VecDeque::new(),
+            coming: None,
+        };
+        entries.ask(true);
+        entries
+    }
+
+    fn ask(&mut self, first: bool) {
+        let at = self.source.as_ref().map_or(At::Now, |(_, view)| At::View(*view));
+        let KeyRange { start, end } = self.rest.clone();
+        let backward = self.direction == Direction::Backward;
+        let (node, shard) = (self.node.clone(), self.shard);
+        let call = Call::Scan { shard, start, end, backward, first, at };
+        let door = self.source.as_ref().map(|(door, _)| door.clone());
+        self.coming = Some(self.node.handle.spawn(async move {
+            if let Some(door) = door {
+                let answer = node.peers.call(&door, &call, node.patience).await;
+                return answer.map(|answer| (answer, None)).map_err(Failure::into_error);
+            }
+            let answer = node.ask_owner(shard, &call).await?;
+            let door = node.map().owner(shard).map(|(_, member)| member.door.clone());
+            Ok((answer, door))
+        }));
+    }
+
+    fn take(&mut self) -> Result<()> {
+        let Some(coming) = self.coming.take() else { return Ok(()) };
+        let came = wait(&self.node, coming).map_err(|error| unavailable(error.to_string()))?;
+        let (answer, door) = came?;
+        let (view, entries, more) = match answer {
+            Answer::Entries { view, entries, more } => (view, entries, more),
+            answer => return Err(unexpected(answer)),
+        };
+        if self.source.is_none() {
+            self.source = door.zip(view);
+        }
+        self.taken = entries.into();
+        if more && let Some((last, _)) = self.taken.back() {
+            match self.direction {
+                Direction::Forward => self.rest.start = [&last[..], &[0]].concat().into(),
+                Direction::Backward => self.rest.end = Some(last.clone()),
+            }
+            self.ask(false);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Entries {
+    fn drop(&mut self) {
+        if let (true, Some((door, view))) = (self.is_own, self.source.take()) {
+            release(&self.node, door, view);
+        }
+    }
+}
+
+impl Iterator for Entries {
+    type Item = Result<(Bytes, Bytes)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.taken.is_empty()
+            && let Err(error) = self.take()
+        {
+            return Some(Err(error));
+        }
+        self.taken.pop_front().map(Ok)
+    }
+}

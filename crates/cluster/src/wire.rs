@@ -1,0 +1,102 @@
+//! What nodes ask of each other.
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use stonecrop_store::{Error, ErrorKind};
+
+/// The most bytes of a call or an answer.
+pub(crate) const MOST_BYTES: usize = 512 << 20;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Call {
+    /// The values of some keys.
+    Get { shard: u8, keys: Vec<Bytes>, at: At },
+    /// The next entries of a range.
+    Scan { shard: u8, start: Bytes, end: Option<Bytes>, backward: bool, first: bool, at: At },
+    /// Views that nobody reads any more.
+    Release(Vec<u64>),
+    /// Puts and deletes, if nobody who leads later was heard of, and nothing that was sent later.
+    Write { shard: u8, term: u64, number: u64, sync: bool, operations: Vec<(Bytes, Option<Bytes>)> },
+    /// From now on nothing is written of an earlier term, or of this one with a smaller number.
+    Settle { shard: u8, term: u64, number: u64 },
+    /// The bytes of a shard.
+    Size { shard: u8 },
+    /// Work on a shard's files.
+    Care { shard: u8, care: Care },
+    /// What is kept in memory of the catalog is to be read again.
+    Reread,
+    /// What a node can say of its shards.
+    Tell,
+}
+
+/// Which state is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum At {
+    /// The last one.
+    Now,
+    /// The last one, which is to be kept for further reads.
+    Kept,
+    /// One that was kept.
+    View(u64),
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) enum Care {
+    Sync,
+    Flush,
+    Compact,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Answer {
+    Values {
+        view: Option<u64>,
+        values: Vec<Option<Bytes>>,
+    },
+    Entries {
+        view: Option<u64>,
+        entries: Vec<(Bytes, Bytes)>,
+        more: bool,
+    },
+    Done,
+    Size(u64),
+    Told(Vec<Told>),
+    /// The node does not have the shard.
+    NotHere,
+    Refused {
+        kind: u8,
+        message: String,
+    },
+}
+
+/// A shard as the node that has it sees it.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Told {
+    pub(crate) shard: u8,
+    pub(crate) epoch: u64,
+    pub(crate) bytes: u64,
+}
+
+/// The kinds of errors that mean something to the one who asked; all others are `Unavailable`.
+const KINDS: [ErrorKind; 7] = [
+    ErrorKind::Unavailable,
+    ErrorKind::Invalid,
+    ErrorKind::Full,
+    ErrorKind::Corrupt,
+    ErrorKind::Denied,
+    ErrorKind::Io,
+    ErrorKind::Version,
+];
+
+impl Answer {
+    pub(crate) fn refusal(error: &Error) -> Self {
+        let kind = KINDS.iter().position(|kind| *kind == error.kind()).unwrap_or(0);
+        Answer::Refused { kind: kind as u8, message: error.to_string() }
+    }
+}
+
+/// The error that a refusal tells of.
+pub(crate) fn refused(kind: u8, message: String) -> Error {
+    let kind = KINDS.get(usize::from(kind)).copied().unwrap_or(ErrorKind::Unavailable);
+    Error::new(kind, message)
+}
