@@ -145,6 +145,17 @@ impl Activity {
         self.changes.follow(changes);
     }
 
+    /// Goes on where another process has stopped to write.
+    fn lead(&self, found: &Activity) {
+        let loose = found.loose.load(Ordering::Acquire);
+        self.loose.store(loose, Ordering::Release);
+        self.loose_stored.store(loose, Ordering::Release);
+        self.ceiling.store(found.ceiling.load(Ordering::Acquire), Ordering::Release);
+        self.newest.store(found.newest.load(Ordering::Acquire), Ordering::Release);
+        self.follow(found);
+        self.changes.lead(&found.changes);
+    }
+
     /// A write that is not before this wins, whatever is stored.
     pub(crate) fn newest(&self) -> Timestamp {
         Timestamp::from_micros(self.newest.load(Ordering::Acquire))
@@ -469,8 +480,15 @@ impl Catalog {
     /// Has all tables as they are stored, with their figures, from whoever wrote before.
     pub(crate) fn lead(&self, store: &dyn Read, shards: u16) -> stonecrop_store::Result<()> {
         let found = Tables::read(store, shards).map_err(Error::into_store)?;
-        let all = found.by_name.values().filter_map(|slot| slot.get()).collect();
-        self.replace(&found, all);
+        let mut changed = Vec::new();
+        for state in found.by_name.values().filter_map(|slot| slot.get()) {
+            let old = self.by_id(state.id);
+            match old.filter(|old| old.version == state.version) {
+                Some(old) => old.activity.lead(&state.activity),
+                None => changed.push(state),
+            }
+        }
+        self.replace(&found, changed);
         Ok(())
     }
 

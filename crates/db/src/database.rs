@@ -789,9 +789,13 @@ impl Inner {
 
     /// Keeps up with the tables of a database that another process writes.
     fn follow(self: &Arc<Self>) {
-        let (store, catalog) = (self.store.clone(), self.catalog.clone());
-        self.store.on_announcement(Box::new(move || follow(&*store, &catalog)));
         let (inner, closing) = (Arc::downgrade(self), self.closing.clone());
+        let announced = inner.clone();
+        self.store.on_announcement(Box::new(move || {
+            if let Some(inner) = announced.upgrade() {
+                inner.reread();
+            }
+        }));
         let thread = std::thread::Builder::new().name("stonecrop follow".to_owned());
         let followed = thread.spawn(move || {
             while !closing.load(Ordering::Acquire) {
@@ -799,11 +803,21 @@ impl Inner {
                 let Some(inner) = inner.upgrade() else { return };
                 match inner.store.lead() {
                     Lead::Here(_) => inner.go_on(),
-                    Lead::Alone | Lead::Elsewhere => follow(&*inner.store, &inner.catalog),
+                    Lead::Alone | Lead::Elsewhere => inner.reread(),
                 }
             }
         });
         self.builders.lock().unwrap_or_else(PoisonError::into_inner).extend(followed);
+    }
+
+    /// Reads the catalog again that another process writes. Nothing is committed meanwhile: whoever
+    /// comes to lead has read it after that.
+    fn reread(&self) {
+        // What can't be read now is read the next time.
+        let _ = self.writer.last(|| match self.store.lead() {
+            Lead::Here(_) => Ok(()),
+            Lead::Alone | Lead::Elsewhere => self.catalog.follow(&*self.store, self.store.shards()),
+        });
     }
 
     /// Goes on with what whoever wrote before has left unfinished.
@@ -909,14 +923,6 @@ impl Inner {
         durability: Option<Durability>,
     ) -> Result<Receipt> {
         self.writer.write(writes, durability.unwrap_or(self.durability))
-    }
-}
-
-/// Reads the catalog again that another process writes.
-fn follow(store: &dyn Store, catalog: &Catalog) {
-    if !matches!(store.lead(), Lead::Here(_)) {
-        // What can't be read now is read the next time.
-        let _ = catalog.follow(store, store.shards());
     }
 }
 

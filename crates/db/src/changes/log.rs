@@ -71,6 +71,12 @@ impl ChangeLog {
         self.publish();
     }
 
+    /// Goes on where another process has stopped to give numbers.
+    pub(crate) fn lead(&self, found: &ChangeLog) {
+        let ceiling = found.lock().ceiling;
+        self.lock().ceiling = ceiling;
+    }
+
     /// A number for a change, and that of the one before.
     pub(crate) fn give(&self) -> (u64, u64) {
         let mut numbers = self.lock();
