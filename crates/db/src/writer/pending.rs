@@ -119,7 +119,9 @@ impl<'s> Pending<'s> {
         let store = self.store;
         if store.is_atomic_across_shards() {
             self.batch.append(after);
-            return self.commit(durability);
+            self.commit(durability)?;
+            store.announce();
+            return Ok(());
         }
         self.commit(Durability::Sync)?;
         store.write(after, durability)?;
@@ -130,13 +132,17 @@ impl<'s> Pending<'s> {
     /// Commits all of it. Where a batch is not atomic across shards, the catalog's part is on disk
     /// before the rest begins.
     pub(crate) fn commit(mut self, durability: Durability) -> Result<()> {
+        let is_told = !self.catalog.is_empty();
         if self.store.is_atomic_across_shards() {
             self.batch.append(self.catalog);
-        } else if !self.catalog.is_empty() {
+        } else if is_told {
             self.store.write(self.catalog, Durability::Sync)?;
+        }
+        self.store.write(self.batch, durability)?;
+        if is_told {
             self.store.announce();
         }
-        self.store.write(self.batch, durability)
+        Ok(())
     }
 }
 
