@@ -119,10 +119,10 @@ set -euo pipefail
 cd "$folder"
 pids=pids
 case \$1 in
-  osd.*) daemon=(ceph-osd -i "\${1#osd.}") ;;
-  rgw.*) daemon=(radosgw -n "client.\$1") ;;
-  mon.*) daemon=(ceph-mon -i "\${1#mon.}") pids=own-pids ;;
-  mgr.*) daemon=(ceph-mgr -i "\${1#mgr.}") pids=own-pids ;;
+  osd.[0-2]) daemon=(ceph-osd -i "\${1#osd.}") ;;
+  rgw.[01]) daemon=(radosgw -n "client.\$1") ;;
+  mon.a) daemon=(ceph-mon -i a) pids=own-pids ;;
+  mgr.a) daemon=(ceph-mgr -i a) pids=own-pids ;;
   haproxy) daemon=(haproxy -db -f "$folder/haproxy.cfg") pids=own-pids ;;
   *) echo "there is no \$1"; exit 2 ;;
 esac
