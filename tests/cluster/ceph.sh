@@ -3,23 +3,25 @@
 # three OSDs, two S3 gateways and HAProxy in front of them, all on loopback.
 # Usage: tests/cluster/ceph.sh COMMAND [ARGUMENTS]
 # STONECROP_OBJECTS tells the command where objects go. CEPH_PIDS names a file with a line a daemon
-# that may be killed (osd.0 to osd.2, rgw.0, rgw.1: name and process), "$CEPH_RESTART" NAME starts one
-# of them again, and ceph itself (ceph status) finds the cluster by CEPH_CONF.
+# that may be killed (osd.0 to osd.2, rgw.0, rgw.1: name and process), "$CEPH_RESTART" NAME starts
+# one of them again, and ceph itself (ceph status) finds the cluster by CEPH_CONF.
 set -euo pipefail
-for tool in ceph-authtool monmaptool ceph-mon ceph-mgr ceph-osd radosgw radosgw-admin ceph haproxy curl; do
+for tool in ceph-mon ceph-mgr ceph-osd radosgw ceph haproxy curl; do
   command -v "$tool" >/dev/null || { echo "$tool is missing: make ceph-tools"; exit 1; }
 done
 memory=/dev/shm
 [ -d "$memory" ] || memory=${TMPDIR:-/tmp}
 folder=$(mktemp -d "$memory/stonecrop-ceph-XXXXXX")
 command=
+made=()
 stop() {
   # All that it started, if it has not ended by itself.
   [ -z "$command" ] || kill -- -"$command" 2>/dev/null || true
-  # Nothing of theirs is kept, so nothing of theirs has to be finished. An id may be another's by now.
-  cat "$folder"/{pids,own-pids} 2>/dev/null | while read -r _ pid; do
+  [ "${#made[@]}" = 0 ] || kill -9 "${made[@]}" 2>/dev/null || true
+  # Nothing of theirs is kept, so they need not finish anything. An id may be another's by now.
+  while read -r _ pid; do
     ! grep --quiet --text "$folder" "/proc/$pid/cmdline" 2>/dev/null || kill -9 "$pid" || true
-  done
+  done < <(cat "$folder"/{pids,own-pids} 2>/dev/null)
   for _ in $(seq 30); do
     ! rm -rf "$folder" 2>/dev/null || break
     sleep 0.1
@@ -112,7 +114,8 @@ backend gateways
   server rgw.1 127.0.0.1:$gateway_1 check inter 500ms fall 2 rise 1
 CFG
 
-# Starts a daemon by its name and notes its process. It outlives whoever asked for it.
+# Starts a daemon by its name; its process is noted before it is the daemon's. It outlives whoever
+# asked for it.
 cat >"$folder/start" <<BASH
 #!/usr/bin/env bash
 set -euo pipefail
@@ -129,9 +132,12 @@ esac
 [ "\$1" = haproxy ] || daemon+=(-f -c "$folder/ceph.conf")
 exec 9>>lock
 flock 9
-setsid "\${daemon[@]}" >>"\$1.out.log" 2>&1 </dev/null 9>&- &
-{ grep -v "^\$1 " "\$pids" || true; echo "\$1 \$!"; } >"\$pids.new"
-mv "\$pids.new" "\$pids"
+(
+  { grep -v "^\$1 " "\$pids" || true; echo "\$1 \$BASHPID"; } >"\$pids.new"
+  mv "\$pids.new" "\$pids"
+  exec setsid "\${daemon[@]}" 9>&-
+) >>"\$1.out.log" 2>&1 </dev/null &
+until grep --quiet "^\$1 \$!\$" "\$pids"; do sleep 0.01; done
 BASH
 chmod +x "$folder/start"
 touch "$folder"/{pids,own-pids}
@@ -151,28 +157,28 @@ mkdir "$folder"/{mon.a,mgr.a,osd.0,osd.1,osd.2,crash}
 } >"$folder/mkfs.log" 2>&1 || failed "no monitor could be made"
 "$folder/start" mon.a
 "$folder/start" mgr.a
-made=()
 for number in 0 1 2; do
   id=osd_$number
-  ceph-osd --mkfs --no-mon-config -i "$number" --osd-uuid "${!id}" -c "$CEPH_CONF" \
+  ceph-osd -f --mkfs --no-mon-config -i "$number" --osd-uuid "${!id}" -c "$CEPH_CONF" \
     >"$folder/mkfs.osd.$number.log" 2>&1 &
   made+=($!)
 done
 for process in "${made[@]}"; do
   wait "$process" || failed "no OSD could be made"
 done
+made=()
 printf 'osd new %s\n' "$osd_0" "$osd_1" "$osd_2" | timeout 30 ceph >"$folder/ceph.log" 2>&1 ||
   failed "the monitor does not answer"
 for number in 0 1 2; do
   "$folder/start" "osd.$number"
 done
 
-# Pools are made when they are first needed. A bucket can be used once something can be written to it
-# through both gateways.
+# Pools are made when they are first needed. A bucket can be used once something can be written to
+# it through both gateways.
 export AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=secret AWS_REGION=us-east-1
 timeout 120 radosgw-admin user create --uid=test --display-name=test \
-  --access-key="$AWS_ACCESS_KEY_ID" --secret-key="$AWS_SECRET_ACCESS_KEY" >"$folder/user.log" 2>&1 ||
-  failed "no user could be made"
+  --access-key="$AWS_ACCESS_KEY_ID" --secret-key="$AWS_SECRET_ACCESS_KEY" \
+  >"$folder/user.log" 2>&1 || failed "no user could be made"
 "$folder/start" rgw.0
 "$folder/start" rgw.1
 "$folder/start" haproxy
