@@ -190,6 +190,8 @@ impl Bucket {
 enum Conditions {
     Kept,
     Ignored,
+    /// Refused even when they hold. SlateDB notes with an update how far it has removed old lists of
+    /// files, and would try that again without end, a day after the store was made.
     NeverMet,
 }
 
