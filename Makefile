@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .PHONY: help demo build web test lint unit docs api browser soak-scroll dynamodb objects objects-bench \
 	cluster test-cluster cluster-tools \
 	fuzz fuzz-short fuzz-tools bench bench-short bench-peers test-long model-long crash crash-tools fmt \
-	tools cargo node browser-tools api-tools dynamodb-tools objects-tools
+	tools cargo node browser-tools api-tools dynamodb-tools objects-tools ceph-tools
 
 KEYS := -p stonecrop-keys
 # cargo-fuzz builds with a sanitizer, which the stable compiler allows only with this set.
@@ -184,6 +184,13 @@ objects-tools: tools
 
 cluster-tools: tools
 	@command -v etcd >/dev/null || { echo "installing etcd-server (apt)"; apt-get update -qq && apt-get install -y -qq etcd-server; }
+
+# For tests/cluster/ceph.sh.
+ceph-tools: tools
+	@for tool in ceph-mon ceph-mgr ceph-osd radosgw ceph haproxy curl; do \
+		command -v $$tool >/dev/null || { echo "installing Ceph, HAProxy and curl (apt)"; \
+			apt-get update -qq && apt-get install -y -qq --no-install-recommends \
+				ceph-mon ceph-mgr ceph-osd radosgw ceph-common haproxy curl; break; }; done
 
 # strace stops the database at chosen calls.
 crash-tools: tools

@@ -173,7 +173,7 @@ mod tests {
         views.forget_idle();
         assert!(views.get(id).is_ok());
         views.release(&[id]);
-        assert_eq!(views.get(id).unwrap_err().kind(), ErrorKind::Unavailable);
+        assert!(views.get(id).is_err());
         for _ in 0..MOST_VIEWS {
             views.keep(View::default()).unwrap();
         }

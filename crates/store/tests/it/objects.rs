@@ -1,12 +1,12 @@
 //! Stores on object storage: who has one, who follows it, and where there can be none.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use object_store::memory::InMemory;
 use object_store::path::Path;
-use object_store::{Error as ObjectError, ObjectStoreExt, PutMode};
+use object_store::{Error as ObjectError, ObjectStoreExt, PutMode, UpdateVersion};
 use stonecrop_store::{
     Batch, Direction, Durability, ErrorKind, Follower, KeyRange, Options, Read, SlateStore, Store,
 };
@@ -288,6 +288,59 @@ fn an_object_store_that_ignores_conditions_is_refused_by_name() {
         assert!(message.contains("If-None-Match"), "{message}");
         assert_eq!(names(&objects), [""; 0], "nothing is left there");
     }
+}
+
+/// Takes ETags in some of the forms that they could be sent in.
+#[derive(Debug)]
+struct Particular {
+    takes_quoted: bool,
+    takes_bare: bool,
+    taken: Mutex<Vec<String>>,
+}
+
+#[async_trait::async_trait]
+impl Mood for Particular {
+    async fn fate(&self, _: Request, _: &Path) -> Fate {
+        Fate::default()
+    }
+
+    fn condition(&self, asked: PutMode) -> PutMode {
+        let PutMode::Update(UpdateVersion { e_tag: Some(sent), version }) = asked else {
+            return asked;
+        };
+        let takes = if sent.starts_with('"') { self.takes_quoted } else { self.takes_bare };
+        let inner = if takes { sent.trim_matches('"') } else { "of no object" };
+        let e_tag = Some(format!("\"{inner}\""));
+        if takes {
+            self.taken.lock().unwrap().push(sent);
+        }
+        PutMode::Update(UpdateVersion { e_tag, version })
+    }
+}
+
+#[test]
+fn an_etag_is_sent_in_the_form_that_the_object_store_takes() {
+    for (takes_quoted, takes_bare) in [(true, true), (true, false), (false, true)] {
+        let mood = Arc::new(Particular { takes_quoted, takes_bare, taken: Mutex::default() });
+        let store = Arc::new(Unruly::new(Arc::new(InMemory::new()), mood.clone()));
+        let store = SlateStore::open_in(store, "s3://bucket", &options(1)).unwrap();
+        store.put(0, "a", "1", Durability::Sync).unwrap();
+        let taken = mood.taken.lock().unwrap().clone();
+        assert!(!taken.is_empty());
+        assert!(taken.iter().all(|sent| sent.starts_with('"') == takes_quoted), "{taken:?}");
+    }
+}
+
+#[test]
+fn an_object_store_that_takes_no_etag_is_refused_by_name() {
+    let objects = Arc::new(InMemory::new());
+    let mood = Particular { takes_quoted: false, takes_bare: false, taken: Mutex::default() };
+    let store = Arc::new(Unruly::new(objects.clone(), Arc::new(mood)));
+    let error = SlateStore::open_in(store, "s3://bucket", &options(1)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    let message = error.to_string();
+    assert!(message.contains("s3://bucket") && message.contains("own ETag"), "{message}");
+    assert_eq!(names(&objects), [""; 0], "nothing is left there");
 }
 
 fn names(objects: &InMemory) -> Vec<String> {

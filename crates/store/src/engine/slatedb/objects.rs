@@ -1,9 +1,9 @@
-//! An object store whose requests are counted.
+//! An object store whose requests are counted, and made in the form that it takes.
 
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use bytes::Bytes;
 use futures::StreamExt;
@@ -11,7 +11,8 @@ use futures::stream::BoxStream;
 use object_store::path::Path;
 use object_store::{
     CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta,
-    ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result, UploadPart,
+    ObjectStore, PutMode, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
+    UpdateVersion, UploadPart,
 };
 
 use crate::store::RequestCounts;
@@ -102,13 +103,32 @@ fn add(count: &AtomicU64, by: u64) {
 pub(super) struct Counted {
     inner: Arc<dyn ObjectStore>,
     requests: Arc<Requests>,
+    /// Whether an ETag is sent without its quotes.
+    bare_etags: AtomicBool,
 }
 
 impl Counted {
-    #[expect(clippy::new_ret_no_self, reason = "nobody needs to know that it is counted")]
-    pub(super) fn new(inner: Arc<dyn ObjectStore>) -> (Arc<dyn ObjectStore>, Arc<Requests>) {
+    pub(super) fn new(inner: Arc<dyn ObjectStore>) -> (Arc<Self>, Arc<Requests>) {
         let requests = Arc::new(Requests::default());
-        (Arc::new(Counted { inner, requests: requests.clone() }), requests)
+        let counted = Counted { inner, requests: requests.clone(), bare_etags: false.into() };
+        (Arc::new(counted), requests)
+    }
+
+    /// From now on the ETag that a write depends on is sent without its quotes.
+    pub(super) fn send_bare_etags(&self) {
+        self.bare_etags.store(true, Ordering::Relaxed);
+    }
+
+    fn condition(&self, asked: PutMode) -> PutMode {
+        match asked {
+            PutMode::Update(UpdateVersion { e_tag: Some(e_tag), version })
+                if self.bare_etags.load(Ordering::Relaxed) =>
+            {
+                let bare = e_tag.trim_matches('"').to_owned();
+                PutMode::Update(UpdateVersion { e_tag: Some(bare), version })
+            }
+            asked => asked,
+        }
     }
 }
 
@@ -124,8 +144,9 @@ impl ObjectStore for Counted {
         &self,
         location: &Path,
         payload: PutPayload,
-        options: PutOptions,
+        mut options: PutOptions,
     ) -> Result<PutResult> {
+        options.mode = self.condition(options.mode);
         add(&self.requests.puts, 1);
         add(&self.requests.sent, payload.content_length() as u64);
         self.requests.ended(self.inner.put_opts(location, payload, options).await)
