@@ -36,14 +36,20 @@ failed() {
   exit 1
 }
 
-# Ports that are free now. OSDs and the manager look for theirs themselves.
+# Ports that are free now, and that no connection is given while a daemon is down. OSDs and the
+# manager look for theirs themselves.
 read -r monitor gateway_0 gateway_1 proxy <<<"$(python3 - <<'PYTHON'
-import socket
+import random, socket
 
-probes = [socket.socket() for _ in range(4)]
-for probe in probes:
-    probe.bind(("127.0.0.1", 0))
-print(*(probe.getsockname()[1] for probe in probes))
+def is_free(port):
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+print(*random.sample([port for port in range(20000, 32000) if is_free(port)], 4))
 PYTHON
 )"
 read -r cluster osd_0 osd_1 osd_2 <<<"$(python3 -c \
