@@ -41,7 +41,9 @@ pub(crate) struct Node {
     pub(crate) reread: OnceLock<Box<dyn Fn() + Send + Sync>>,
     etcd: Etcd,
     keys: Keys,
-    lease_time: Duration,
+    pub(crate) lease_time: Duration,
+    /// Why the cluster can't be joined, if it can't.
+    trouble: Mutex<Option<String>>,
     owned: RwLock<BTreeMap<u8, Arc<Owned>>>,
     map: watch::Sender<Arc<Map>>,
     /// Of which shards something is under way.
@@ -83,7 +85,9 @@ impl Node {
             reread: OnceLock::new(),
             etcd,
             keys,
-            lease_time,
+            // As etcd counts it.
+            lease_time: Duration::from_secs(lease_time.as_secs().max(1)),
+            trouble: Mutex::default(),
             owned: RwLock::default(),
             map: watch::Sender::default(),
             busy: Mutex::default(),
@@ -126,6 +130,15 @@ impl Node {
         Ok(Arc::new(views.collect::<stonecrop_store::Result<_>>()?))
     }
 
+    /// Why nothing can be done with a shard that no node has.
+    pub(crate) fn nobody_has(&self, shard: u8) -> String {
+        let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*trouble {
+            Some(problem) => format!("the cluster can't be joined: {problem}"),
+            None => format!("no node has shard {shard} at the moment"),
+        }
+    }
+
     pub(crate) fn map(&self) -> Arc<Map> {
         self.map.borrow().clone()
     }
@@ -154,6 +167,7 @@ impl Node {
         while !self.closing.load(Ordering::Acquire) {
             match self.join().await {
                 Ok(lease) => {
+                    *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = None;
                     let life = self.life.fetch_add(1, Ordering::AcqRel) + 1;
                     tokio::select! {
                         () = self.keep(lease) => {
@@ -165,7 +179,9 @@ impl Node {
                     let _ = self.etcd.revoke(lease).await;
                 }
                 Err(problem) => {
-                    tracing::warn!(node = self.name, problem, "the cluster can't be joined")
+                    tracing::warn!(node = self.name, problem, "the cluster can't be joined");
+                    let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+                    *trouble = Some(problem);
                 }
             }
             sleep(PAUSE).await;
@@ -301,12 +317,18 @@ impl Node {
                 return Err(problem);
             }
         };
+        let owned = Arc::new(Owned::new(store, revision, term));
+        let mut late = None;
         {
             let mut all = self.owned.write().unwrap_or_else(PoisonError::into_inner);
-            if self.life.load(Ordering::Acquire) != life || !self.is_alive() {
-                return Err("the lease has ended meanwhile".to_owned());
+            match self.life.load(Ordering::Acquire) == life && self.is_alive() {
+                true => drop(all.insert(shard, owned)),
+                false => late = Some(owned),
             }
-            all.insert(shard, Arc::new(Owned::new(store, revision, term)));
+        }
+        if let Some(owned) = late {
+            close(owned).await;
+            return Err("the lease has ended meanwhile".to_owned());
         }
         tracing::info!(node = self.name, shard, revision, "a shard is here");
         if shard == FIRST {

@@ -95,7 +95,7 @@ impl Node {
     ) -> Result<Answer, Failure> {
         let map = self.map();
         let Some((name, member)) = map.owner(shard) else {
-            return Err(Failure::NotDone(format!("no node has shard {shard} at the moment")));
+            return Err(Failure::NotDone(self.nobody_has(shard)));
         };
         let answer = match name == self.name {
             true => self.answer(call.clone()).await,

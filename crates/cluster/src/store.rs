@@ -223,8 +223,9 @@ impl Store for ClusterStore {
             let map = node.read_map().await.unwrap_or_else(|_| node.map());
             let others = map.nodes.iter().filter(|(name, _)| **name != node.name);
             let told = others.map(async |(_, member)| {
-                // Who does not answer reads it within a second, or is not there.
-                let _ = node.peers.call(&member.door, &Call::Reread, Duration::from_secs(2)).await;
+                // Who does not answer for so long has no lease any more, and reads it when it has one.
+                let time = node.lease_time + Duration::from_secs(1);
+                let _ = node.peers.call(&member.door, &Call::Reread, time).await;
             });
             join_all(told).await;
         };

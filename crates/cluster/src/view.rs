@@ -67,7 +67,7 @@ impl ClusterView {
         let not_here = || Failure::NotDone(format!("shard {shard} is moving"));
         let map = self.node.map();
         let Some((name, member)) = map.owner(shard) else {
-            return Err(Failure::NotDone(format!("no node has shard {shard} at the moment")));
+            return Err(Failure::NotDone(self.node.nobody_has(shard)));
         };
         if name == self.node.name {
             let view = self.node.view().map_err(Failure::Unknown)?;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 
 use bytes::Bytes;
-use stonecrop_store::{Batch, Direction, Durability, KeyRange, Read, Result, Scan, Store};
+use stonecrop_store::{Batch, Direction, Durability, KeyRange, Lead, Read, Result, Scan, Store};
 
 use crate::catalog::CATALOG_SHARD;
 
@@ -117,11 +117,9 @@ impl<'s> Pending<'s> {
     /// Commits all of it, and what may be on disk only once the rest is.
     pub(crate) fn commit_then(mut self, after: Batch, durability: Durability) -> Result<()> {
         let store = self.store;
-        if store.is_atomic_across_shards() {
+        if is_at_once(store) {
             self.batch.append(after);
-            self.commit(durability)?;
-            store.announce();
-            return Ok(());
+            return self.commit(durability);
         }
         self.commit(Durability::Sync)?;
         store.write(after, durability)?;
@@ -130,20 +128,21 @@ impl<'s> Pending<'s> {
     }
 
     /// Commits all of it. Where a batch is not atomic across shards, the catalog's part is on disk
-    /// before the rest begins.
+    /// before the rest begins, and where several processes share the store, all have read it.
     pub(crate) fn commit(mut self, durability: Durability) -> Result<()> {
-        let is_told = !self.catalog.is_empty();
-        if self.store.is_atomic_across_shards() {
+        if is_at_once(self.store) {
             self.batch.append(self.catalog);
-        } else if is_told {
+        } else if !self.catalog.is_empty() {
             self.store.write(self.catalog, Durability::Sync)?;
-        }
-        self.store.write(self.batch, durability)?;
-        if is_told {
             self.store.announce();
         }
-        Ok(())
+        self.store.write(self.batch, durability)
     }
+}
+
+/// Whether the catalog and the rest can be written at once.
+fn is_at_once(store: &dyn Store) -> bool {
+    store.is_atomic_across_shards() && store.lead() == Lead::Alone
 }
 
 impl Read for Pending<'_> {

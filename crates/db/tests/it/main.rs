@@ -14,6 +14,7 @@ mod freshness;
 mod harness;
 mod history;
 mod indexes;
+mod lead;
 mod limits;
 mod linearizable;
 mod model;
