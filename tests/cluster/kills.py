@@ -128,6 +128,15 @@ def events(cluster):
         pause = (lambda node: lambda: node.signal(signal.SIGSTOP))(node)
         resume = (lambda node: lambda: node.signal(signal.SIGCONT))(node)
         yield f"pause of {node.name}", pause, resume
+    for node in cluster.nodes:
+
+        def pause_for(node=node):
+            # About as long as the lease: whether it has ended is close.
+            node.signal(signal.SIGSTOP)
+            time.sleep(3.2)
+            node.signal(signal.SIGCONT)
+
+        yield f"short pause of {node.name}", pause_for, lambda: None
     yield f"stop of {cluster.nodes[2].name}", cluster.nodes[2].stop, cluster.nodes[2].start
     for member in cluster.members[:2]:
         yield f"kill -9 of {member.name}", member.kill, member.start
@@ -171,7 +180,7 @@ def main():
     happening = list(events(cluster))
     if is_short:
         # One of each kind.
-        happening = [happening[at] for at in (0, 3, 5, 6)]
+        happening = [happening[at] for at in (0, 3, 5, 8, 9)]
     for name, act, undo in happening:
         began = time.monotonic()
         act()
@@ -187,7 +196,7 @@ def main():
     load.stop.set()
     for thread in load.threads:
         thread.join()
-    cluster.wait_for(lambda: all(node.is_ready() for node in cluster.nodes), 60, "the nodes to be back")
+    cluster.wait_for(cluster.is_whole, 60, "all nodes and shards to be back")
     for node in cluster.nodes:
         for row in list(load.acknowledged):
             cluster.wait_for(lambda: load.look(client, node, row), 30, f"row {row} through {node.name}")

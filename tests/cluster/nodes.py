@@ -1,6 +1,7 @@
 """Members of etcd and nodes of Stonecrop, started for a test and stopped after it."""
 
 import atexit
+import json
 import os
 import shutil
 import signal
@@ -109,6 +110,20 @@ class Cluster:
         for each in self.members + self.nodes:
             each.start()
         self.wait_for(lambda: all(node.is_ready() for node in self.nodes), within, "the nodes to start")
+
+    def status(self):
+        """Who has what, as the first node sees it."""
+        with urllib.request.urlopen(f"{self.nodes[0].url}/v1/cluster", timeout=10) as answer:
+            return json.load(answer)
+
+    def is_whole(self):
+        """Whether every node is ready, and every shard open."""
+        if not all(node.is_ready() for node in self.nodes):
+            return False
+        try:
+            return all(shard["epoch"] for shard in self.status()["shards"])
+        except OSError:
+            return False
 
     def wait_for(self, condition, within, what):
         end = time.monotonic() + within

@@ -6,11 +6,9 @@ usage: run.py BINARY [SERVE OPTIONS] -- COMMAND [ARGUMENTS]
 STONECROP_OBJECTS says where the database is; a folder of its own if not given.
 """
 
-import json
 import os
 import subprocess
 import sys
-import urllib.request
 
 from nodes import Cluster
 
@@ -21,12 +19,8 @@ def main():
     cluster = Cluster(binary, os.environ.get("STONECROP_OBJECTS"), options=options)
     cluster.start()
 
-    def status():
-        with urllib.request.urlopen(f"{cluster.nodes[0].url}/v1/cluster") as answer:
-            return json.load(answer)
-
-    cluster.wait_for(lambda: all(shard["epoch"] for shard in status()["shards"]), 60, "all shards")
-    leaders = [node["address"] for node in status()["nodes"] if node["leads"]]
+    cluster.wait_for(cluster.is_whole, 60, "all shards")
+    leaders = [node["address"] for node in cluster.status()["nodes"] if node["leads"]]
     asked = next(node for node in cluster.nodes if f"127.0.0.1:{node.port}" not in leaders)
     ended = subprocess.run(command, env={**os.environ, "STONECROP_URL": asked.url}, check=False)
     if ended.returncode:

@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 
 use crate::client::{Client, client};
 use crate::node::{FIRST, Node};
-use crate::peer::CALLS;
+use crate::peer::{CALLS, Failure, unavailable};
 use crate::wire::{Call, MOST_BYTES};
 
 /// What a request has that came through another node: the secret.
@@ -101,9 +101,17 @@ impl Door {
             HeaderValue::from_str(&self.secret).map_err(|error| wrong(error.to_string()))?;
         request.headers_mut().insert(FORWARDED, secret);
         remove_hops(request.headers_mut());
-        let mut response = self.http.request(request).await.map_err(|error| Unreached {
-            problem: format!("node {door}: {error}"),
-            may_be_done: !error.is_connect(),
+        let asked = async {
+            let answer = self.http.request(request).await;
+            answer.map_err(|error| match error.is_connect() {
+                true => Failure::NotDone(format!("node {door}: {error}")),
+                false => Failure::Unknown(unavailable(format!("node {door}: {error}"))),
+            })
+        };
+        let answer = self.node.while_there(FIRST, asked).await;
+        let mut response = answer.map_err(|failure| Unreached {
+            may_be_done: matches!(failure, Failure::Unknown(_)),
+            problem: failure.into_error().to_string(),
         })?;
         remove_hops(response.headers_mut());
         Ok(response)
@@ -128,7 +136,7 @@ impl Door {
             _ if !is_of_node => {
                 text(StatusCode::UNAUTHORIZED, "this is for the nodes of the cluster")
             }
-            None => text(StatusCode::SERVICE_UNAVAILABLE, "the node has just started; ask again"),
+            None => text(StatusCode::MISDIRECTED_REQUEST, "the node has just started; ask again"),
             Some(service) => {
                 service(request.map(|body| body.map_err(Into::into).boxed_unsync())).await
             }

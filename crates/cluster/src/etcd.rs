@@ -37,6 +37,14 @@ pub(crate) struct Held {
     pub(crate) created: u64,
 }
 
+/// Keys as they were at one moment.
+#[derive(Default)]
+pub(crate) struct Listed {
+    /// The moment.
+    pub(crate) revision: u64,
+    pub(crate) keys: BTreeMap<String, Held>,
+}
+
 impl Etcd {
     /// `etcd://host:port,host:port`
     pub(crate) fn at(address: &str) -> Result<Self, Problem> {
@@ -135,9 +143,9 @@ impl Etcd {
     }
 
     /// All keys that begin with something, at one moment.
-    pub(crate) async fn list(&self, prefix: &str) -> Result<BTreeMap<String, Held>, Problem> {
+    pub(crate) async fn list(&self, prefix: &str) -> Result<Listed, Problem> {
         #[derive(Deserialize)]
-        struct Listed {
+        struct Answer {
             #[serde(default)]
             kvs: Vec<Listing>,
         }
@@ -154,14 +162,15 @@ impl Etcd {
         }
         let body = json!({"key": STANDARD.encode(prefix), "range_end": STANDARD.encode(end)});
         let answer = self.ask("kv/range", &body).await?;
-        let listed: Listed = serde_json::from_value(answer).map_err(|error| error.to_string())?;
+        let revision = number(answer.pointer("/header/revision")).unwrap_or(0) as u64;
+        let listed: Answer = serde_json::from_value(answer).map_err(|error| error.to_string())?;
         let text = |text: &str| STANDARD.decode(text).map_err(|error| error.to_string());
         let each = listed.kvs.into_iter().map(|listing| {
             let key = String::from_utf8_lossy(&text(&listing.key)?).into_owned();
             let created = listing.create_revision.parse().map_err(|_| "no revision".to_owned())?;
             Ok((key, Held { value: text(&listing.value)?.into(), created }))
         });
-        each.collect()
+        Ok(Listed { revision, keys: each.collect::<Result<_, Problem>>()? })
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::etcd::Held;
+use crate::etcd::Listed;
 
 /// A node as it tells of itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +27,8 @@ pub(crate) struct Claim {
 /// All of it, at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Map {
+    /// The moment: a later one has a larger one.
+    pub(crate) revision: u64,
     pub(crate) nodes: BTreeMap<String, Member>,
     pub(crate) claims: BTreeMap<u8, Claim>,
 }
@@ -44,9 +46,9 @@ impl Keys {
     }
 
     /// What is said by the keys that there are. What can't be read is not there.
-    pub(crate) fn map(&self, held: &BTreeMap<String, Held>) -> Map {
-        let mut map = Map::default();
-        for (key, held) in held {
+    pub(crate) fn map(&self, listed: &Listed) -> Map {
+        let mut map = Map { revision: listed.revision, ..Map::default() };
+        for (key, held) in &listed.keys {
             match key.strip_prefix(&self.0).and_then(|key| key.split_once('/')) {
                 Some(("nodes", name)) => {
                     let member = serde_json::from_slice(&held.value).ok();
@@ -82,11 +84,12 @@ impl Map {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::etcd::Held;
 
     fn of(names: &[&str]) -> Map {
         let member = Member { door: String::new(), address: String::new() };
         let nodes = names.iter().map(|name| ((*name).to_owned(), member.clone())).collect();
-        Map { nodes, claims: BTreeMap::new() }
+        Map { nodes, ..Map::default() }
     }
 
     #[test]
@@ -111,10 +114,10 @@ mod tests {
         let keys = Keys("p/".to_owned());
         let member = Member { door: "d:1".to_owned(), address: "a:1".to_owned() };
         let held = |value: Vec<u8>, created| Held { value: value.into(), created };
-        let mut listed = BTreeMap::new();
-        listed.insert(keys.node("x"), held(serde_json::to_vec(&member).unwrap(), 1));
-        listed.insert(keys.shard(7), held(b"x".to_vec(), 9));
-        listed.insert("p/shards/none".to_owned(), held(Vec::new(), 9));
+        let mut listed = Listed { revision: 9, ..Listed::default() };
+        listed.keys.insert(keys.node("x"), held(serde_json::to_vec(&member).unwrap(), 1));
+        listed.keys.insert(keys.shard(7), held(b"x".to_vec(), 9));
+        listed.keys.insert("p/shards/none".to_owned(), held(Vec::new(), 9));
         let map = keys.map(&listed);
         assert_eq!(map.owner(7), Some(("x", &member)));
         assert_eq!(map.claims.len(), 1);

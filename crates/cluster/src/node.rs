@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
-use stonecrop_store::{SlateShards, Store as _};
+use stonecrop_store::{ErrorKind, SlateShards, Store as _};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep};
 use crate::etcd::Etcd;
 use crate::map::{Keys, Map, Member};
 use crate::owned::{Owned, View, Views};
-use crate::peer::Peers;
+use crate::peer::{Failure, Peers, unavailable};
 use crate::wire::Call;
 
 /// How often is looked for who is there.
@@ -28,6 +28,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(300);
 const PAUSE: Duration = Duration::from_millis(200);
 /// The shard whose owner leads.
 pub(crate) const FIRST: u8 = 0;
+
+/// Reads the catalog again, and tells whether that was possible.
+type Reread = Box<dyn Fn() -> bool + Send + Sync>;
 
 pub(crate) struct Node {
     pub(crate) name: String,
@@ -38,7 +41,7 @@ pub(crate) struct Node {
     pub(crate) handle: Handle,
     pub(crate) patience: Duration,
     /// What is to be done when another node has changed the catalog.
-    pub(crate) reread: OnceLock<Box<dyn Fn() + Send + Sync>>,
+    pub(crate) reread: OnceLock<Reread>,
     etcd: Etcd,
     keys: Keys,
     pub(crate) lease_time: Duration,
@@ -118,6 +121,11 @@ impl Node {
         owned.get(&shard).filter(|_| self.is_alive()).cloned()
     }
 
+    /// The same, whether it may be used or not.
+    fn opened(&self, shard: u8) -> Option<Arc<Owned>> {
+        self.owned.read().unwrap_or_else(PoisonError::into_inner).get(&shard).cloned()
+    }
+
     pub(crate) fn all_owned(&self) -> BTreeMap<u8, Arc<Owned>> {
         let owned = self.owned.read().unwrap_or_else(PoisonError::into_inner);
         if self.is_alive() { owned.clone() } else { BTreeMap::new() }
@@ -125,8 +133,13 @@ impl Node {
 
     /// All shards that are here, as they are now.
     pub(crate) fn view(&self) -> stonecrop_store::Result<View> {
-        let views = self.all_owned().into_iter();
-        let views = views.map(|(shard, owned)| Ok((shard, owned.store.snapshot()?)));
+        let views = self.all_owned().into_iter().filter_map(|(shard, owned)| {
+            match owned.store.snapshot() {
+                // It goes elsewhere.
+                Err(error) if error.kind() == ErrorKind::Closed => None,
+                view => Some(view.map(|view| (shard, view))),
+            }
+        });
         Ok(Arc::new(views.collect::<stonecrop_store::Result<_>>()?))
     }
 
@@ -150,14 +163,38 @@ impl Node {
         let _ = tokio::time::timeout(PAUSE, map.changed()).await;
     }
 
+    /// Does something with the node that has a shard, for as long as it has it.
+    pub(crate) async fn while_there<T>(
+        &self,
+        shard: u8,
+        work: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        let mut map = self.map.subscribe();
+        let claim = map.borrow_and_update().claims.get(&shard).cloned();
+        let moved = async {
+            // It can't be closed: we have the sender.
+            let _ = map.wait_for(|map| map.claims.get(&shard) != claim.as_ref()).await;
+        };
+        tokio::select! {
+            done = work => done,
+            () = moved => Err(Failure::Unknown(unavailable(format!(
+                "shard {shard} has moved meanwhile; it is not known whether it was done; ask again"
+            )))),
+        }
+    }
+
     /// Reads who is there.
     pub(crate) async fn read_map(&self) -> Result<Arc<Map>, String> {
         let listed = self.etcd.list(&self.keys.0).await?;
         let map = Arc::new(self.keys.map(&listed));
+        // Of two that were read at once, the later one stays.
         self.map.send_if_modified(|known| {
-            let is_new = **known != *map;
-            *known = map.clone();
-            is_new
+            let is_later = map.revision >= known.revision;
+            let is_new = known.nodes != map.nodes || known.claims != map.claims;
+            if is_later {
+                *known = map.clone();
+            }
+            is_later && is_new
         });
         Ok(map)
     }
@@ -189,7 +226,7 @@ impl Node {
         self.ended.notify_one();
     }
 
-    async fn join(&self) -> Result<i64, String> {
+    async fn join(self: &Arc<Self>) -> Result<i64, String> {
         let began = self.started.elapsed();
         let lease = self.etcd.grant(self.lease_time).await?;
         let member = serde_json::to_vec(&self.member).map_err(|error| error.to_string())?;
@@ -199,8 +236,17 @@ impl Node {
             let _ = self.etcd.revoke(lease).await;
             return Err(format!("there is a node {} already", self.name));
         }
+        self.reread_catalog().await;
         self.hold_until(began);
         Ok(lease)
+    }
+
+    /// Reads what was announced while there was no lease.
+    async fn reread_catalog(self: &Arc<Self>) {
+        let is_led = self.read_map().await.is_ok_and(|map| map.owner(FIRST).is_some());
+        if self.reread.get().is_some() && is_led {
+            let _ = tokio::time::timeout(self.lease_time / 2, self.answer(Call::Reread)).await;
+        }
     }
 
     /// The lease holds for its time from when it was asked for.
@@ -242,14 +288,18 @@ impl Node {
     }
 
     fn act(self: &Arc<Self>, map: &Map, lease: i64, life: u64) {
+        if !self.is_alive() {
+            return;
+        }
         for shard in (0..self.shards.count()).map(|shard| shard as u8) {
-            let owned = self.owned(shard);
+            let owned = self.opened(shard);
             let claim = map.claims.get(&shard);
             let is_wanted = map.wanted(shard) == Some(&self.name);
             let is_claimed = claim.is_some_and(|claim| claim.node == self.name);
             match owned {
                 Some(owned) => {
-                    let is_lost = claim.is_some_and(|claim| claim.revision > owned.revision);
+                    let is_lost = map.revision >= owned.revision
+                        && claim.is_none_or(|claim| claim.revision != owned.revision);
                     if !is_wanted || is_lost || owned.store.failure().is_some() {
                         self.start(shard, Self::give_up, life, lease);
                     }
@@ -257,6 +307,8 @@ impl Node {
                 None if is_wanted && (claim.is_none() || is_claimed) => {
                     self.start(shard, Self::take, life, lease);
                 }
+                // It was given up, and etcd did not hear of it.
+                None if is_claimed => self.start(shard, Self::release, life, lease),
                 None => {}
             }
         }
@@ -283,6 +335,16 @@ impl Node {
         });
     }
 
+    /// Lets others have a shard that is not open here.
+    async fn release(self: Arc<Self>, shard: u8, _life: u64, _lease: i64) {
+        let map = self.map();
+        let claim = map.claims.get(&shard).filter(|claim| claim.node == self.name);
+        if let Some(claim) = claim {
+            // The next round tries again.
+            let _ = self.etcd.remove(&self.keys.shard(shard), claim.revision).await;
+        }
+    }
+
     async fn take(self: Arc<Self>, shard: u8, life: u64, lease: i64) {
         if let Err(problem) = self.try_take(shard, life, lease).await {
             tracing::warn!(node = self.name, shard, problem, "a shard can't be opened");
@@ -298,7 +360,9 @@ impl Node {
         let Some(claim) = map.claims.get(&shard).filter(|claim| claim.node == self.name) else {
             return Ok(());
         };
-        let (revision, term) = (claim.revision, map.claims.get(&FIRST).map_or(0, |c| c.revision));
+        // Where nobody leads, whoever does next has a later claim than this one.
+        let revision = claim.revision;
+        let term = map.claims.get(&FIRST).map_or(revision, |first| first.revision);
         if claimed.is_none() {
             // It was claimed by this node before, and not opened or given up: claimed anew, so that
             // nothing of that time is taken for this.
@@ -340,7 +404,7 @@ impl Node {
     /// Leads once every shard has heard of it.
     async fn begin_to_lead(self: Arc<Self>, term: u64, life: u64) {
         let is_still = || {
-            let owned = self.owned(FIRST);
+            let owned = self.opened(FIRST);
             self.life.load(Ordering::Acquire) == life
                 && owned.is_some_and(|owned| owned.revision == term)
         };
@@ -354,11 +418,14 @@ impl Node {
                 (*shard, self.call_owner(*shard, &settle).await)
             });
             let told = futures::future::join_all(told).await;
-            left = told
-                .into_iter()
-                .filter(|(_, told)| told.is_err())
-                .map(|(shard, _)| shard)
-                .collect();
+            left.clear();
+            for (shard, told) in told {
+                if let Err(failure) = told {
+                    let problem = failure.into_error().to_string();
+                    tracing::info!(node = self.name, shard, problem, "a shard is waited for");
+                    left.push(shard);
+                }
+            }
             if !left.is_empty() {
                 self.changed().await;
             }

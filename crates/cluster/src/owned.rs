@@ -76,7 +76,7 @@ fn superseded() -> Error {
     Error::new(ErrorKind::Unavailable, message)
 }
 
-/// All shards of a node as they were at one moment.
+/// All shards of a node, each as it was at one moment.
 pub(crate) type View = Arc<BTreeMap<u8, Box<dyn Read>>>;
 
 /// The views that others read.

@@ -49,6 +49,10 @@ pub(crate) fn unavailable(problem: impl Into<String>) -> Error {
     Error::new(ErrorKind::Unavailable, problem.into())
 }
 
+pub(crate) fn elsewhere() -> Error {
+    unavailable("another node decides what is written, or none does at the moment; ask again")
+}
+
 impl Peers {
     pub(crate) fn new(secret: String) -> Self {
         Peers { http: client(), secret }
@@ -92,27 +96,53 @@ impl Node {
         self: &Arc<Self>,
         shard: u8,
         call: &Call,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<(Answer, String), Failure> {
         let map = self.map();
         let Some((name, member)) = map.owner(shard) else {
             return Err(Failure::NotDone(self.nobody_has(shard)));
         };
         let answer = match name == self.name {
             true => self.answer(call.clone()).await,
-            false => self.peers.call(&member.door, call, self.patience).await?,
+            false => {
+                let asked = self.peers.call(&member.door, call, self.patience);
+                let again = matches!(
+                    call,
+                    Call::Get { .. } | Call::Scan { .. } | Call::Size { .. } | Call::Settle { .. }
+                );
+                self.while_there(shard, asked).await.map_err(|failure| match failure {
+                    // What is done twice is as if it was done once.
+                    Failure::Unknown(error) if again => Failure::NotDone(error.to_string()),
+                    failure => failure,
+                })?
+            }
         };
         match answer {
             Answer::NotHere => Err(Failure::NotDone(format!("shard {shard} is moving"))),
             Answer::Refused { kind, message } => Err(Failure::Unknown(refused(kind, message))),
-            answer => Ok(answer),
+            answer => Ok((answer, member.door.clone())),
         }
     }
 
     /// Asks the node that has a shard until it is done, or it is not known whether it was, or it
     /// takes too long.
     pub(crate) async fn ask_owner(self: &Arc<Self>, shard: u8, call: &Call) -> Result<Answer> {
+        self.ask_owner_at(shard, call).await.map(|(answer, _)| answer)
+    }
+
+    /// The same, with the door of the node that answered.
+    pub(crate) async fn ask_owner_at(
+        self: &Arc<Self>,
+        shard: u8,
+        call: &Call,
+    ) -> Result<(Answer, String)> {
         let began = tokio::time::Instant::now();
         loop {
+            // Who does not lead any more has nothing to say to those who come later.
+            if let Call::Write { term, .. } | Call::Settle { term, .. } = call
+                && self.term() != Some(*term)
+            {
+                return Err(elsewhere());
+            }
             match self.call_owner(shard, call).await {
                 Err(Failure::NotDone(_)) if began.elapsed() < self.patience => self.changed().await,
                 answer => return answer.map_err(Failure::into_error),
@@ -164,10 +194,8 @@ impl Node {
                 None => Ok(Answer::NotHere),
             },
             Call::Reread => {
-                if let Some(reread) = self.reread.get() {
-                    reread();
-                }
-                Ok(Answer::Done)
+                let is_read = self.reread.get().is_some_and(|reread| reread());
+                Ok(if is_read { Answer::Done } else { Answer::NotHere })
             }
             Call::Tell => {
                 let told = self.all_owned().into_iter().map(|(shard, owned)| Told {

@@ -21,7 +21,7 @@ use crate::door::{self, Door};
 use crate::etcd::Etcd;
 use crate::map::{Keys, Member};
 use crate::node::{FIRST, Node};
-use crate::peer::{Peers, unavailable};
+use crate::peer::{Failure, Peers, elsewhere, unavailable};
 use crate::view::{ClusterView, Entries, check_shard, get_now, unexpected, wait};
 use crate::wire::{Answer, Call, Care};
 
@@ -66,6 +66,12 @@ impl ClusterStore {
         if cluster.secret.is_empty() && !cluster.door.ip().is_loopback() {
             let problem =
                 format!("{} can be reached by others: the nodes need a secret", cluster.door);
+            return Err(invalid(problem));
+        }
+        if cluster.advertise.is_none() && cluster.door.ip().is_unspecified() {
+            let door = cluster.door;
+            let problem =
+                format!("{door} is no address by which other nodes could reach this one: name one");
             return Err(invalid(problem));
         }
         let etcd = Etcd::at(&cluster.etcd).map_err(invalid)?;
@@ -174,10 +180,6 @@ fn bare(location: &str) -> &str {
     bare.trim_end_matches('/')
 }
 
-fn elsewhere() -> Error {
-    unavailable("another node decides what is written, or none does at the moment; ask again")
-}
-
 impl Read for ClusterStore {
     fn get(&self, shard: u8, key: &[u8]) -> Result<Option<Bytes>> {
         Ok(get_now(&self.node, &[(shard, key)])?.pop().flatten())
@@ -222,17 +224,28 @@ impl Store for ClusterStore {
             // Whoever comes later reads what is there by then.
             let map = node.read_map().await.unwrap_or_else(|_| node.map());
             let others = map.nodes.iter().filter(|(name, _)| **name != node.name);
-            let told = others.map(async |(_, member)| {
+            let told = others.map(async |(name, member)| {
                 // Who does not answer for so long has no lease any more, and reads it when it has one.
                 let time = node.lease_time + Duration::from_secs(1);
-                let _ = node.peers.call(&member.door, &Call::Reread, time).await;
+                let read = async {
+                    loop {
+                        match node.peers.call(&member.door, &Call::Reread, time).await {
+                            Ok(Answer::Done) => return,
+                            Err(Failure::NotDone(_)) if !node.map().nodes.contains_key(name) => {
+                                return;
+                            }
+                            _ => node.changed().await,
+                        }
+                    }
+                };
+                let _ = tokio::time::timeout(time, read).await;
             });
             join_all(told).await;
         };
         wait(node, told);
     }
 
-    fn on_announcement(&self, reread: Box<dyn Fn() + Send + Sync>) {
+    fn on_announcement(&self, reread: Box<dyn Fn() -> bool + Send + Sync>) {
         let _ = self.node.reread.set(reread);
     }
 

@@ -13,13 +13,13 @@ use crate::owned::View;
 use crate::peer::{Failure, unavailable};
 use crate::wire::{Answer, At, Call, refused};
 
-/// All shards: those of a node as they were at one moment, those of different nodes as they were
-/// when they were first read.
+/// All shards, each as it was at one moment: those of this node when the view was made, those of
+/// another when one of its shards was first read.
 pub(crate) struct ClusterView {
     node: Arc<Node>,
     sources: Mutex<HashMap<u8, Source>>,
-    /// By the door of the node: its view, which is let go at the end.
-    kept: Mutex<BTreeMap<String, u64>>,
+    /// Doors of nodes and their views, the last one of a node last; all are let go at the end.
+    kept: Mutex<Vec<(String, u64)>>,
 }
 
 #[derive(Clone)]
@@ -73,19 +73,25 @@ impl ClusterView {
             let view = self.node.view().map_err(Failure::Unknown)?;
             return view.contains_key(&shard).then_some(Source::Here(view)).ok_or_else(not_here);
         }
-        let known =
-            self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(&member.door).copied();
-        let at = known.map_or(At::Kept, At::View);
-        let call = Call::Get { shard, keys: Vec::new(), at };
-        match self.node.peers.call(&member.door, &call, self.node.patience).await? {
-            Answer::Values { view: Some(view), .. } => {
+        let known = {
+            let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.iter().rev().find(|(door, _)| *door == member.door).map(|(_, view)| *view)
+        };
+        // One that is known may be from before the shard was there, or not be kept any more.
+        for at in known.map(At::View).into_iter().chain([At::Kept]) {
+            let call = Call::Get { shard, keys: Vec::new(), at };
+            let asked = self.node.peers.call(&member.door, &call, self.node.patience);
+            if let Answer::Values { view: Some(view), .. } =
+                self.node.while_there(shard, asked).await?
+            {
                 let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-                kept.insert(member.door.clone(), view);
-                Ok(Source::There(member.door.clone(), view))
+                if at == At::Kept {
+                    kept.push((member.door.clone(), view));
+                }
+                return Ok(Source::There(member.door.clone(), view));
             }
-            Answer::NotHere => Err(not_here()),
-            answer => Err(Failure::Unknown(unexpected(answer))),
         }
+        Err(not_here())
     }
 }
 
@@ -118,7 +124,10 @@ impl Read for ClusterView {
 
     fn scan(&self, shard: u8, range: KeyRange, direction: Direction) -> Result<Scan> {
         match self.source(shard)? {
-            Source::Here(view) => of_view(&view, shard)?.scan(0, range, direction),
+            Source::Here(view) => {
+                let scan = of_view(&view, shard)?.scan(0, range, direction).map_err(moved)?;
+                Ok(Scan::new(scan.map(|entry| entry.map_err(moved))))
+            }
             Source::There(door, view) => {
                 Ok(Scan::new(Entries::new(&self.node, shard, range, direction, Some((door, view)))))
             }
@@ -147,7 +156,8 @@ fn get_all(
         let owned = node.owned(shard);
         match (source(shard)?, owned) {
             (Some(Source::Here(view)), _) => {
-                fill(&mut values, &places, of_view(&view, shard)?.multi_get(&of_first(&keys))?);
+                let found = of_view(&view, shard)?.multi_get(&of_first(&keys)).map_err(moved)?;
+                fill(&mut values, &places, found);
             }
             (None, Some(owned)) => match owned.store.multi_get(&of_first(&keys)) {
                 Ok(found) => fill(&mut values, &places, found),
@@ -169,7 +179,8 @@ fn get_all(
         let answer = match source {
             Some((door, view)) => {
                 let call = Call::Get { shard, keys, at: At::View(view) };
-                node.peers.call(&door, &call, node.patience).await.map_err(Failure::into_error)?
+                let asked = node.peers.call(&door, &call, node.patience);
+                node.while_there(shard, asked).await.map_err(Failure::into_error)?
             }
             None => node.ask_owner(shard, &Call::Get { shard, keys, at: At::Now }).await?,
         };
@@ -205,6 +216,14 @@ fn of_view(view: &View, shard: u8) -> Result<&dyn Read> {
     of.ok_or_else(|| unavailable(format!("shard {shard} has moved; ask again")))
 }
 
+/// A shard that was closed here is elsewhere.
+fn moved(error: Error) -> Error {
+    match error.kind() {
+        stonecrop_store::ErrorKind::Closed => unexpected(Answer::NotHere),
+        _ => error,
+    }
+}
+
 pub(crate) fn check_shard(node: &Node, shard: u8) -> Result<()> {
     let shards = node.shards.count();
     match u16::from(shard) < shards {
@@ -231,8 +250,8 @@ pub(crate) fn wait<T>(node: &Node, work: impl Future<Output = T>) -> T {
     futures::executor::block_on(work)
 }
 
-/// An answer, and the door of the node that gave it, unless that was known.
-type Coming = Result<(Answer, Option<String>)>;
+/// An answer, and the door of the node that gave it.
+type Coming = Result<(Answer, String)>;
 
 /// The entries of a range of another node, some at a time. The next ones are asked for while these
 /// are read.
@@ -280,12 +299,11 @@ impl Entries {
         let door = self.source.as_ref().map(|(door, _)| door.clone());
         self.coming = Some(self.node.handle.spawn(async move {
             if let Some(door) = door {
-                let answer = node.peers.call(&door, &call, node.patience).await;
-                return answer.map(|answer| (answer, None)).map_err(Failure::into_error);
+                let asked = node.peers.call(&door, &call, node.patience);
+                let answer = node.while_there(shard, asked).await;
+                return answer.map(|answer| (answer, door)).map_err(Failure::into_error);
             }
-            let answer = node.ask_owner(shard, &call).await?;
-            let door = node.map().owner(shard).map(|(_, member)| member.door.clone());
-            Ok((answer, door))
+            node.ask_owner_at(shard, &call).await
         }));
     }
 
@@ -298,7 +316,7 @@ impl Entries {
             answer => return Err(unexpected(answer)),
         };
         if self.source.is_none() {
-            self.source = door.zip(view);
+            self.source = view.map(|view| (door, view));
         }
         self.taken = entries.into();
         if more && let Some((last, _)) = self.taken.back() {

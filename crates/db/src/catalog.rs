@@ -464,27 +464,26 @@ impl Catalog {
 
     /// Reads the tables again, as another process has made, altered or dropped them.
     pub(crate) fn follow(&self, store: &dyn Read, shards: u16) -> Result<()> {
+        self.read_again(store, shards, Activity::follow)
+    }
+
+    /// Has all tables as they are stored, with their figures, from whoever wrote before.
+    pub(crate) fn lead(&self, store: &dyn Read, shards: u16) -> stonecrop_store::Result<()> {
+        self.read_again(store, shards, Activity::lead).map_err(Error::into_store)
+    }
+
+    fn read_again(
+        &self,
+        store: &dyn Read,
+        shards: u16,
+        go_on: impl Fn(&Activity, &Activity),
+    ) -> Result<()> {
         let found = Tables::read(store, shards)?;
         let mut changed = Vec::new();
         for state in found.by_name.values().filter_map(|slot| slot.get()) {
             let old = self.by_id(state.id);
             match old.filter(|old| old.version == state.version) {
-                Some(old) => old.activity.follow(&state.activity),
-                None => changed.push(state),
-            }
-        }
-        self.replace(&found, changed);
-        Ok(())
-    }
-
-    /// Has all tables as they are stored, with their figures, from whoever wrote before.
-    pub(crate) fn lead(&self, store: &dyn Read, shards: u16) -> stonecrop_store::Result<()> {
-        let found = Tables::read(store, shards).map_err(Error::into_store)?;
-        let mut changed = Vec::new();
-        for state in found.by_name.values().filter_map(|slot| slot.get()) {
-            let old = self.by_id(state.id);
-            match old.filter(|old| old.version == state.version) {
-                Some(old) => old.activity.lead(&state.activity),
+                Some(old) => go_on(&old.activity, &state.activity),
                 None => changed.push(state),
             }
         }

@@ -792,9 +792,7 @@ impl Inner {
         let (inner, closing) = (Arc::downgrade(self), self.closing.clone());
         let announced = inner.clone();
         self.store.on_announcement(Box::new(move || {
-            if let Some(inner) = announced.upgrade() {
-                inner.reread();
-            }
+            announced.upgrade().is_some_and(|inner| inner.reread().is_ok())
         }));
         let thread = std::thread::Builder::new().name("stonecrop follow".to_owned());
         let followed = thread.spawn(move || {
@@ -803,7 +801,8 @@ impl Inner {
                 let Some(inner) = inner.upgrade() else { return };
                 match inner.store.lead() {
                     Lead::Here(_) => inner.go_on(),
-                    Lead::Alone | Lead::Elsewhere => inner.reread(),
+                    // What can't be read now is read the next time.
+                    Lead::Alone | Lead::Elsewhere => drop(inner.reread()),
                 }
             }
         });
@@ -812,12 +811,11 @@ impl Inner {
 
     /// Reads the catalog again that another process writes. Nothing is committed meanwhile: whoever
     /// comes to lead has read it after that.
-    fn reread(&self) {
-        // What can't be read now is read the next time.
-        let _ = self.writer.last(|| match self.store.lead() {
+    fn reread(&self) -> Result<()> {
+        self.writer.last(|| match self.store.lead() {
             Lead::Here(_) => Ok(()),
             Lead::Alone | Lead::Elsewhere => self.catalog.follow(&*self.store, self.store.shards()),
-        });
+        })
     }
 
     /// Goes on with what whoever wrote before has left unfinished.
@@ -863,23 +861,26 @@ impl Inner {
         self.writer.stop();
         self.catalog.close_changes();
         self.closing.store(true, Ordering::Release);
-        let mut builders = self.builders.lock().unwrap_or_else(PoisonError::into_inner);
-        for builder in builders.drain(..) {
+        // Not under the lock: one of them may be about to start another, which sees that it ends.
+        let builders =
+            std::mem::take(&mut *self.builders.lock().unwrap_or_else(PoisonError::into_inner));
+        for builder in builders {
             builder.thread().unpark();
             // The last one who has the database may be one of them.
             if builder.thread().id() != std::thread::current().id() {
                 let _ = builder.join();
             }
         }
-        drop(builders);
         self.writer.last(|| {
-            let mut batch = Batch::new();
-            for (key, value) in self.catalog.final_ceilings() {
-                batch.put(CATALOG_SHARD, key, value);
+            if self.writer.leads() {
+                let mut batch = Batch::new();
+                for (key, value) in self.catalog.final_ceilings() {
+                    batch.put(CATALOG_SHARD, key, value);
+                }
+                // Without this the first minute of the next opening is slower, and nothing is lost.
+                // Who only reads is refused.
+                let _ = self.store.write(batch, stonecrop_store::Durability::Buffered);
             }
-            // Without this the first minute of the next opening is slower, and nothing is lost. Who
-            // only reads is refused.
-            let _ = self.store.write(batch, stonecrop_store::Durability::Buffered);
             Ok(self.store.close()?)
         })
     }

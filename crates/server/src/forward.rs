@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, HttpBody as _};
 use axum::extract::Request;
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -15,12 +15,13 @@ use stonecrop_cluster::{Door, Leader, Unreached, bodies};
 
 use crate::app::App;
 use crate::problem::{NO_LEADER, Problem};
+use crate::watch::Stopwatch;
 use crate::{dynamodb, shortcut};
 
 /// How much of a body is held, so that it can be sent once more.
 const HELD_BYTES: usize = 1 << 20;
-/// How often it is sent to who turns out not to lead any more.
-const TRIES: usize = 20;
+/// How long is waited for somebody to lead.
+const PATIENCE: Duration = Duration::from_secs(15);
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Answers a client.
@@ -72,10 +73,7 @@ async fn pass_on(
     request: Request,
 ) -> Result<Response, String> {
     let (parts, body) = request.into_parts();
-    let length =
-        parts.headers.get("content-length").and_then(|length| length.to_str().ok()?.parse().ok());
-    let is_held =
-        length.unwrap_or(0) <= HELD_BYTES && !parts.headers.contains_key("transfer-encoding");
+    let is_held = body.size_hint().upper().is_some_and(|most| most <= HELD_BYTES as u64);
     let (held, mut body) = match is_held {
         true => match axum::body::to_bytes(body, HELD_BYTES).await {
             Ok(bytes) => (Some(bytes), None),
@@ -84,7 +82,8 @@ async fn pass_on(
         false => (None, Some(body)),
     };
     let mut problem = "no node leads at the moment".to_owned();
-    for _ in 0..TRIES {
+    let began = Stopwatch::start();
+    while began.elapsed() < PATIENCE {
         let Some(leader) = door.leader().await else { break };
         let sent = held.clone().map(|bytes: Bytes| Body::from(bytes)).or_else(|| body.take());
         let Some(sent) = sent else { break };
@@ -125,7 +124,10 @@ fn is_for_leader(method: &Method, path: &str, headers: &HeaderMap) -> bool {
         Method::HEAD | Method::OPTIONS => false,
         _ => {
             let reads = ["/v1/query", "/v1/explain", "/v1/facets", "/v1/summary", "/v1/keys"];
-            !reads.contains(&path) && !path.ends_with("/get")
+            let is_get = path.strip_suffix("/get").is_some_and(|table| {
+                table.strip_prefix("/v1/tables/").is_some_and(|name| !name.contains('/'))
+            });
+            !(*method == Method::POST && (reads.contains(&path) || is_get))
         }
     }
 }
@@ -144,6 +146,8 @@ mod tests {
         assert!(!of(Method::GET, "/assets/index.js"));
         assert!(!of(Method::GET, "/"));
         assert!(of(Method::PUT, "/v1/tables/people/rows/7"));
+        assert!(of(Method::PUT, "/v1/tables/people/rows/get"));
+        assert!(of(Method::DELETE, "/v1/tables/get"));
         assert!(of(Method::POST, "/v1/tables"));
         assert!(of(Method::GET, "/v1/tables/people/changes"));
         assert!(of(Method::POST, "/"));

@@ -48,7 +48,7 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate};
 
 use crate::app::App;
-use crate::problem::{CLOSED, INTERNAL, NO_METHOD, Problem, Result};
+use crate::problem::{CLOSED, INTERNAL, NO_LEADER, NO_METHOD, Problem, Result};
 
 pub use access_keys::AccessKeys;
 pub use auth::{Scope, Tokens};
@@ -136,6 +136,9 @@ async fn no_method() -> Problem {
 
 async fn ready(State(app): State<App>) -> Result<&'static str> {
     let stats = app.in_time(|database| Ok(database.stats()?)).await;
+    if app.config.cluster.as_ref().is_some_and(|cluster| !cluster.door().is_alive()) {
+        return Err(Problem::new(NO_LEADER, "this node has no lease at the moment"));
+    }
     match (stats, app.database.failure()) {
         (_, Some(failure)) => Err(failure.into()),
         (Ok(_), None) => Ok("ready\n"),

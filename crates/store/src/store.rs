@@ -90,8 +90,8 @@ pub trait Store: Read {
     /// waits until they have read it again.
     fn announce(&self) {}
 
-    /// Has something done whenever another process announces.
-    fn on_announcement(&self, _reread: Box<dyn Fn() + Send + Sync>) {}
+    /// Has something done whenever another process announces; it tells whether it could be done.
+    fn on_announcement(&self, _reread: Box<dyn Fn() -> bool + Send + Sync>) {}
 
     /// Waits until what was written before has ended, one way or the other: who is about to write
     /// what depends on what is there calls this before they look.

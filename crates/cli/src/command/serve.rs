@@ -187,6 +187,8 @@ impl Cluster {
 }
 
 pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
+    // A node has something to say while it joins the others.
+    start_log(arguments.listening.log);
     let durability = match arguments.durability {
         Level::Sync => Durability::Sync,
         Level::Interval => Durability::Interval,

@@ -15,7 +15,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use stonecrop_store::{Batch, Lead, Store};
+use stonecrop_store::{Batch, ErrorKind, Lead, Store};
 
 use crate::catalog::{Catalog, TableState};
 use crate::clock::{Clock, Timestamp};
@@ -423,6 +423,9 @@ impl Writer {
             Durability::Interval | Durability::None => stonecrop_store::Durability::Buffered,
         };
         let committed = pending.commit(level).map_err(Arc::new);
+        if committed.is_err() {
+            self.doubt();
+        }
         self.count(&answers, durability);
         if committed.is_ok() && durability == Durability::Interval {
             self.syncer.wake();
@@ -453,13 +456,32 @@ impl Writer {
     /// by whoever commits.
     fn ready(&self) -> stonecrop_store::Result<()> {
         self.store.ready()?;
-        if let Lead::Here(term) = self.store.lead()
-            && self.term.load(Ordering::Acquire) != term
-        {
-            self.catalog.lead(&*self.store, self.store.shards())?;
-            self.term.store(term, Ordering::Release);
+        match self.store.lead() {
+            Lead::Here(term) if self.term.load(Ordering::Acquire) != term => {
+                self.catalog.lead(&*self.store, self.store.shards())?;
+                self.term.store(term, Ordering::Release);
+                Ok(())
+            }
+            Lead::Alone | Lead::Here(_) => Ok(()),
+            Lead::Elsewhere => {
+                let problem = "another process decides what is written now; ask again";
+                Err(stonecrop_store::Error::new(ErrorKind::Unavailable, problem))
+            }
         }
-        Ok(())
+    }
+
+    /// Whether what is known of the tables is of whoever decides now.
+    pub(crate) fn leads(&self) -> bool {
+        match self.store.lead() {
+            Lead::Alone => true,
+            Lead::Here(term) => self.term.load(Ordering::Acquire) == term,
+            Lead::Elsewhere => false,
+        }
+    }
+
+    /// After a commit whose end is not known, the catalog may be another.
+    fn doubt(&self) {
+        self.term.store(0, Ordering::Release);
     }
 
     /// Does something while nothing else is committed.
@@ -478,7 +500,8 @@ impl Writer {
 
     /// Commits a batch, on disk; only within [`Writer::exclusively`].
     pub(crate) fn commit_batch(&self, batch: Batch) -> Result<()> {
-        self.store.write(batch, stonecrop_store::Durability::Sync)?;
+        let written = self.store.write(batch, stonecrop_store::Durability::Sync);
+        written.inspect_err(|_| self.doubt())?;
         self.store.announce();
         Ok(())
     }

@@ -123,7 +123,10 @@ impl<'s> Pending<'s> {
         }
         self.commit(Durability::Sync)?;
         store.write(after, durability)?;
-        store.announce();
+        // What is not durable yet is no news for others.
+        if durability == Durability::Sync {
+            store.announce();
+        }
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use stonecrop::store::{
 };
 use stonecrop::{Database, Error, Family, Index, Lead, Options, Query, TableSchema, Value, Write};
 
-type Reread = Box<dyn Fn() + Send + Sync>;
+type Reread = Box<dyn Fn() -> bool + Send + Sync>;
 
 /// What all of them share: the store, who leads and in which term, and what each does when another
 /// announces.
@@ -61,7 +61,7 @@ impl Store for Node {
 
     fn announce(&self) {
         let rereads = self.shared.rereads.lock().unwrap();
-        rereads.iter().filter(|(node, _)| *node != self.me).for_each(|(_, reread)| reread());
+        assert!(rereads.iter().filter(|(node, _)| *node != self.me).all(|(_, reread)| reread()));
     }
 
     fn on_announcement(&self, reread: Reread) {

@@ -551,7 +551,11 @@ impl Store for SlateStore {
     }
 
     fn failure(&self) -> Option<Error> {
-        self.view().ok().and_then(|_| self.place.failure(&self.shards))
+        self.view().ok()?;
+        // Who holds it is about to find out.
+        let failure = self.writer.try_lock().ok().and_then(|writer| writer.failure.clone());
+        let failure = failure.map(|(kind, message)| Error::new(kind, message.to_string()));
+        self.place.failure(&self.shards).or(failure)
     }
 
     fn lag(&self) -> Option<Lag> {
