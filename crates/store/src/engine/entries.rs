@@ -1,4 +1,5 @@
-//! Entries that were read more than once lately: found without a look into the engine's blocks.
+//! Entries that were read lately: found without a look into the engine's blocks. As long as there is
+//! room all are kept that are read; then those that are read again.
 //!
 //! Nothing is ever taken out of here when it is written. Commits are numbered, and keys fall into
 //! slots; before a commit, the slot of each of its keys takes the commit's number. An entry is kept
@@ -6,7 +7,7 @@
 //! is found has not been written since, and who reads at a moment before that number looks into the
 //! engine.
 
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use bytes::Bytes;
@@ -22,11 +23,13 @@ const MISSES: usize = 1 << 18;
 const OVERHEAD: usize = 128;
 
 pub(crate) struct Entries {
-    kept: Cache<Key, Kept, Weight>,
+    kept: Cache<Key, Kept, Weight, BuildHasherDefault<Known>>,
     hasher: DefaultHashBuilder,
     /// The last commit to a key of the slot.
     written: Box<[AtomicU64]>,
     missed: Box<[AtomicU32]>,
+    /// How many bytes were ever put here; once that is all there is room for, entries have to go.
+    filled: AtomicU64,
     /// Every commit up to this one can be read.
     committed: AtomicU64,
 }
@@ -48,10 +51,11 @@ impl Entries {
     pub(crate) fn new(bytes: u64, committed: u64) -> Self {
         let expected = usize::try_from(bytes).unwrap_or(usize::MAX) / (2 * OVERHEAD);
         Entries {
-            kept: Cache::with_weighter(expected, bytes, Weight),
+            kept: Cache::with(expected, bytes, Weight, <_>::default(), <_>::default()),
             hasher: DefaultHashBuilder::default(),
             written: (0..SLOTS).map(|_| AtomicU64::new(0)).collect(),
             missed: (0..MISSES).map(|_| AtomicU32::new(0)).collect(),
+            filled: AtomicU64::new(0),
             committed: AtomicU64::new(committed),
         }
     }
@@ -69,10 +73,9 @@ impl Entries {
         key: &[u8],
         from_engine: impl FnOnce() -> Result<Option<Bytes>, E>,
     ) -> Result<Option<Bytes>, E> {
-        let found = self.kept.get(&(shard, key));
-        let hash = self.hasher.hash_one((shard, key));
+        let hash = self.hash(shard, key);
         let slot = self.slot(hash);
-        if let Some(Kept { written, value }) = found
+        if let Some(Kept { written, value }) = self.kept.get(&Sought { hash, shard, key })
             && written <= moment
             && slot.is_some_and(|slot| slot.load(Ordering::Acquire) == written)
         {
@@ -81,17 +84,22 @@ impl Entries {
         let value = from_engine()?;
         // After the read: a commit that it may have seen has left its number by now.
         let written = slot.map_or(u64::MAX, |slot| slot.load(Ordering::Acquire));
-        if written <= moment && self.is_missed_again(hash) {
-            // A copy: the engine's value holds the whole block.
-            let value = value.as_deref().map(Bytes::copy_from_slice);
-            self.kept.insert(Key { shard, key: key.into() }, Kept { written, value });
+        if written <= moment && (self.has_room() || self.is_missed_again(hash)) {
+            self.keep(Key { hash, shard, key: key.into() }, written, value.as_deref());
         }
         Ok(value)
     }
 
+    fn keep(&self, key: Key, written: u64, value: Option<&[u8]>) {
+        // A copy: the engine's value holds the whole block.
+        let kept = Kept { written, value: value.map(Bytes::copy_from_slice) };
+        self.filled.fetch_add(Weight.weight(&key, &kept), Ordering::Relaxed);
+        self.kept.insert(key, kept);
+    }
+
     /// A commit is about to write a key.
     pub(crate) fn write(&self, commit: u64, shard: u8, key: &[u8]) {
-        if let Some(slot) = self.slot(self.hasher.hash_one((shard, key))) {
+        if let Some(slot) = self.slot(self.hash(shard, key)) {
             slot.store(commit, Ordering::Release);
         }
     }
@@ -104,11 +112,20 @@ impl Entries {
     /// The engine was opened again, and may not have all that it had.
     pub(crate) fn clear(&self, committed: u64) {
         self.kept.clear();
+        self.filled.store(0, Ordering::Relaxed);
         self.committed(committed);
     }
 
     fn slot(&self, hash: u64) -> Option<&AtomicU64> {
         self.written.get(hash as usize % SLOTS)
+    }
+
+    fn hash(&self, shard: u8, key: &[u8]) -> u64 {
+        self.hasher.hash_one((shard, key))
+    }
+
+    fn has_room(&self) -> bool {
+        self.filled.load(Ordering::Relaxed) < self.kept.capacity()
     }
 
     fn is_missed_again(&self, hash: u64) -> bool {
@@ -120,29 +137,62 @@ impl Entries {
 }
 
 struct Key {
+    hash: u64,
     shard: u8,
     key: Box<[u8]>,
 }
 
+/// A key that is looked for.
+struct Sought<'k> {
+    hash: u64,
+    shard: u8,
+    key: &'k [u8],
+}
+
 impl Hash for Key {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.shard, &*self.key).hash(state);
+        state.write_u64(self.hash);
     }
 }
 
-impl Equivalent<Key> for (u8, &[u8]) {
+impl Hash for Sought<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
+
+impl Equivalent<Key> for Sought<'_> {
     fn equivalent(&self, key: &Key) -> bool {
-        self.0 == key.shard && *self.1 == *key.key
+        self.shard == key.shard && *self.key == *key.key
     }
 }
 
 impl PartialEq for Key {
     fn eq(&self, other: &Self) -> bool {
-        (other.shard, &*other.key).equivalent(self)
+        self.shard == other.shard && self.key == other.key
     }
 }
 
 impl Eq for Key {}
+
+/// Takes the hash of a key as it is: it is made once, and used for the slots as well.
+#[derive(Default)]
+struct Known(u64);
+
+impl Hasher for Known {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        // Keys are written by their hash alone.
+        debug_assert!(bytes.is_empty(), "{bytes:?} is no hash");
+    }
+}
 
 #[derive(Clone)]
 struct Weight;
