@@ -22,6 +22,7 @@ use fjall::{
 
 use crate::batch::{Batch, check_shard};
 use crate::engine::entries::{self, Entries, Moment};
+use crate::engine::files::{self, Unflushed};
 use crate::engine::folder::{Commits, Folder};
 use crate::engine::manifest;
 use crate::engine::space::{self, Space};
@@ -85,6 +86,7 @@ enum Failure {
 struct Engine {
     database: Database,
     shards: Arc<[Keyspace]>,
+    unflushed: Arc<Unflushed>,
     meta: Keyspace,
 }
 
@@ -145,7 +147,9 @@ impl FjallStore {
             moment: self.entries.now(),
             entries: self.entries.clone(),
             snapshot: engine.database.snapshot(),
+            versions: engine.shards.iter().map(files::version).collect(),
             shards: engine.shards.clone(),
+            unflushed: engine.unflushed.clone(),
             token: self.views.clone(),
         })
     }
@@ -242,9 +246,10 @@ impl Engine {
             .open()?;
         let keyspace = |name: &str| database.keyspace(name, keyspace_options);
         let shards = (0..shards).map(|shard| keyspace(&format!("shard-{shard:03}")));
-        let shards = shards.collect::<fjall::Result<_>>()?;
+        let shards = shards.collect::<fjall::Result<Arc<[_]>>>()?;
+        let unflushed = Arc::new(Unflushed::new(&shards));
         let meta = keyspace(META)?;
-        Ok(Engine { database, shards, meta })
+        Ok(Engine { database, shards, unflushed, meta })
     }
 
     /// The number of the last commit, which must not be below what was acknowledged.
@@ -313,9 +318,11 @@ impl Store for FjallStore {
         let batch = OwnedWriteBatch::with_capacity(engine.database.clone(), operations.len() + 1);
         let mut batch = batch.durability(Some(mode));
         let number = writer.committed + 1;
+        let mut begun = Vec::new();
         for operation in operations {
             let shard = guard.shard(operation.shard)?;
             self.entries.write(number, operation.shard, &operation.key);
+            engine.unflushed.begin(operation.shard, &operation.key, &mut begun);
             match operation.value {
                 Some(value) => batch.insert(shard, operation.key, value),
                 None => batch.remove(shard, operation.key),
@@ -324,6 +331,7 @@ impl Store for FjallStore {
         batch.insert(&engine.meta, LAST_COMMIT, number.to_be_bytes());
         batch.commit().map_err(|error| self.failed(&mut writer, error))?;
         writer.committed = number;
+        Unflushed::end(begun, &engine.shards);
         self.entries.committed(number);
         match durability {
             Durability::Sync => writer.synced.record(number),
@@ -350,7 +358,7 @@ impl Store for FjallStore {
 
     fn flush(&self) -> Result<()> {
         let guard = self.engine()?;
-        let Engine { database, shards, meta } = guard.get()?;
+        let Engine { database, shards, meta, .. } = guard.get()?;
         // A journal can go only when all that is in it has been flushed, the count of commits too.
         for shard in shards.iter().chain([meta]) {
             shard.rotate_memtable().map_err(|error| self.error(error))?;
@@ -409,7 +417,10 @@ struct View {
     moment: Moment,
     entries: Arc<Entries>,
     snapshot: Snapshot,
+    /// The numbers of the lists of files that the shards had when the snapshot was just taken.
+    versions: Box<[u64]>,
     shards: Arc<[Keyspace]>,
+    unflushed: Arc<Unflushed>,
     token: Arc<()>,
 }
 
@@ -426,6 +437,17 @@ impl Read for View {
         let keyspace = shard_of(&self.shards, shard)?;
         if range.is_empty() {
             return Ok(Scan::empty());
+        }
+        let version = self.versions.get(usize::from(shard)).copied().unwrap_or_default();
+        let moment = (self.snapshot.seqno(), version);
+        if let Some(entries) =
+            files::scan(&self.unflushed, (shard, keyspace), moment, &range, direction)
+        {
+            let held = (self.path.clone(), self.token.clone(), self.snapshot.clone());
+            return Ok(Scan::new(
+                entries
+                    .map(move |entry| entry.map_err(|error| engine_error(&held.0, error.into()))),
+            ));
         }
         let entries = self.snapshot.range::<Bytes, _>(keyspace, bounds(range));
         Ok(scan((self.path.clone(), self.token.clone()), entries, direction))

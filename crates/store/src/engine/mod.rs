@@ -1,6 +1,7 @@
 //! The engines, one file each.
 
 mod entries;
+mod files;
 pub(crate) mod fjall;
 pub(crate) mod folder;
 mod manifest;
