@@ -10,7 +10,7 @@ use crate::clock::Timestamp;
 use crate::entry::{Columns, Header};
 use crate::error::Result;
 use crate::key::RowKey;
-use crate::record::{LOOSE, entry_key, history_range, history_times};
+use crate::record::{LOOSE, entry_key, family_prefix, history_range, history_times};
 use crate::retention::is_droppable;
 use crate::row::{Cell, Name, Row, Version};
 use crate::schema::History;
@@ -151,6 +151,8 @@ impl<'e> Stored<'e> {
 #[derive(Debug, Default)]
 pub(crate) struct Entries {
     list: Vec<Entry>,
+    /// The key that was read last; its memory is used again.
+    key: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -287,7 +289,9 @@ impl Entries {
             let family = entry.family;
             let mut stored = Columns::new(entry.columns());
             while let Some(id) = stored.step_id().map_err(corrupt)? {
-                if !selection.all {
+                if selection.all {
+                    table.column_name(family, id)?;
+                } else {
                     if ids.last().is_none_or(|last| id > *last) {
                         break;
                     }
@@ -296,7 +300,6 @@ impl Entries {
                         continue;
                     }
                 }
-                table.column_name(family, id)?;
                 let value = stored.read().map_err(corrupt)?;
                 columns.push((Name::Declared { family, id }, cell(&entry.header, value)));
             }
@@ -357,6 +360,7 @@ impl<'r> Loader<'r> {
     }
 
     /// A row of which some families were read already.
+    #[inline]
     pub(crate) fn with(
         source: &'r dyn Read,
         table: &'r TableState,
@@ -370,6 +374,7 @@ impl<'r> Loader<'r> {
     }
 
     /// A row that is known to be there.
+    #[inline]
     pub(crate) fn known(self) -> Self {
         Loader { is_known: true, ..self }
     }
@@ -406,6 +411,7 @@ impl<'r> Loader<'r> {
         self.table.families().chain([LOOSE]).try_for_each(|family| self.load(family))
     }
 
+    #[inline]
     pub(crate) fn into_entries(self) -> Entries {
         self.entries
     }
@@ -491,8 +497,11 @@ impl<'r> Loader<'r> {
         if family == LOOSE {
             return self.load_loose();
         }
-        let key = entry_key(table.id, family, &place.bytes, "");
-        if let Some(value) = self.source.get(place.shard, &key)? {
+        let key = &mut self.entries.key;
+        key.clear();
+        key.extend_from_slice(&family_prefix(table.id, family));
+        key.extend_from_slice(&place.bytes);
+        if let Some(value) = self.source.get(place.shard, key)? {
             let before = self.entries.list.len();
             self.entries.push(table, family, Bytes::new(), value, self.moment)?;
             if self.entries.list.len() > before {

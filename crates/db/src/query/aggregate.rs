@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use stonecrop_keys::Type;
 
@@ -166,22 +165,20 @@ impl Execution<'_> {
         let Some(plan) = plans.iter().filter(named).find(by_column) else { return Ok(None) };
         let Access::Index { at, .. } = &plan.access else { return Ok(None) };
         let Some(index) = self.table.indexes.get(*at) else { return Ok(None) };
-        let mut runs: Vec<(Bytes, u64)> = Vec::new();
+        let mut runs: Vec<(Vec<u8>, u64)> = Vec::new();
         let mut visitor = self.visitor(None, None);
-        visitor.visit(&plan.access, &Route::default(), &mut |row, key| {
-            let end = key.len() - row.place().bytes.len();
-            let values = key.slice(..end);
+        visitor.visit(&plan.access, &Route::default(), &mut |_, values| {
             let is_same = runs.last().is_some_and(|(known, _)| *known == values);
             if !is_same && runs.len() == MOST_VALUES {
                 return Err(too_many_values(column));
             }
             match runs.last_mut().filter(|_| is_same) {
                 Some((_, count)) => *count += 1,
-                None => runs.push((values, 1)),
+                None => runs.push((values.to_vec(), 1)),
             }
             Ok(ControlFlow::Continue(()))
         })?;
-        let value = |(key, count): (Bytes, u64)| {
+        let value = |(key, count): (Vec<u8>, u64)| {
             let values = index.schema.decode(&key);
             let values = values.map_err(|error| index.corrupt(&self.table, error))?;
             Ok((values.last().map_or(Value::Null, Value::from_key), count))

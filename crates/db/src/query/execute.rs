@@ -34,6 +34,9 @@ const MEMORY_BYTES: usize = 256 << 20;
 /// From how many rows on a scan is shared among threads.
 const SHARED_ROWS: u64 = 20_000;
 
+/// For how many rows there is room from the start, if as many are asked for.
+const PAGE_ROWS: usize = 1_000;
+
 /// A query of one table at one moment.
 pub(crate) struct Execution<'q> {
     pub(super) table: Arc<TableState>,
@@ -49,10 +52,44 @@ pub(crate) struct Execution<'q> {
 /// A [`Gate`] that knows what was made of the rows so far.
 type GateOf<A> = dyn Fn(&A, u16, Columns<'_>) -> Result<bool, Problem> + Sync;
 
-/// A row, and where it was found.
+/// The rows of a page so far, and where those were found that another page can begin after.
 struct Found {
-    row: Row,
-    cursor: Cursor,
+    rows: Vec<Row>,
+    take: Option<usize>,
+    first: Option<Cursor>,
+    /// Of the last one that fits.
+    last: Option<Cursor>,
+}
+
+impl Found {
+    fn new(take: Option<usize>) -> Self {
+        let rows = Vec::with_capacity(take.map_or(0, |take| take.min(PAGE_ROWS).saturating_add(1)));
+        Found { rows, take, first: None, last: None }
+    }
+
+    fn push(&mut self, row: Row, cursor: impl FnOnce() -> Cursor) {
+        self.rows.push(row);
+        let (is_first, is_last) = (self.rows.len() == 1, Some(self.rows.len()) == self.take);
+        if is_first || is_last {
+            let cursor = cursor();
+            if is_first {
+                self.first = Some(cursor.clone());
+            }
+            if is_last {
+                self.last = Some(cursor);
+            }
+        }
+    }
+
+    fn truncate(&mut self, rows: usize) {
+        self.rows.truncate(rows);
+        if rows == 0 {
+            self.first = None;
+        }
+        if self.take.is_some_and(|take| rows < take) {
+            self.last = None;
+        }
+    }
 }
 
 /// What was done to find rows of one part.
@@ -174,7 +211,7 @@ impl<'q> Execution<'q> {
         // One more than asked for tells whether there are more.
         let want = query.take.map(|take| take.saturating_add(1));
         let mut wanted = Wanted { skip: query.skip, rows: want };
-        let mut found: Vec<Found> = Vec::new();
+        let mut found = Found::new(query.take);
         let mut parts = self.parts_of_order()?;
         if let Some(name) = &query.plan
             && !self.plan_names()?.contains(name)
@@ -194,23 +231,20 @@ impl<'q> Execution<'q> {
             let position = cursor.map(|cursor| &cursor.position);
             self.find(part, position, &mut wanted, &selection, &mut found, done)?;
         }
-        let more = query.take.is_some_and(|take| found.len() > take);
+        let more = query.take.is_some_and(|take| found.rows.len() > take);
         if let Some(take) = query.take {
             found.truncate(take);
         }
-        let (mut is_before, mut is_after) = (cursor.is_some() || query.skip > 0, more);
+        let mut previous = found.first.filter(|_| cursor.is_some() || query.skip > 0);
+        let mut next = found.last.filter(|_| more);
         if query.backward {
-            found.reverse();
-            std::mem::swap(&mut is_before, &mut is_after);
+            found.rows.reverse();
+            std::mem::swap(&mut previous, &mut next);
         }
-        let text = |found: Option<&Found>| {
-            found.map(|found| found.cursor.write(&self.table, query)).transpose()
+        let text = |cursor: Option<Cursor>| {
+            cursor.map(|cursor| cursor.write(&self.table, query)).transpose()
         };
-        Ok(Page {
-            next: text(found.last().filter(|_| is_after))?,
-            previous: text(found.first().filter(|_| is_before))?,
-            rows: found.into_iter().map(|found| found.row).collect(),
-        })
+        Ok(Page { next: text(next)?, previous: text(previous)?, rows: found.rows })
     }
 
     /// The parts that the rows are sorted in, each by itself.
@@ -271,7 +305,7 @@ impl<'q> Execution<'q> {
         position: Option<&Position>,
         wanted: &mut Wanted,
         selection: &Selection,
-        found: &mut Vec<Found>,
+        found: &mut Found,
         done: &mut Vec<Done>,
     ) -> Result<()> {
         let mut statistics = self.statistics();
@@ -289,7 +323,7 @@ impl<'q> Execution<'q> {
             }
             _ => None,
         };
-        let (before, wanted_before) = (found.len(), *wanted);
+        let (before, wanted_before) = (found.rows.len(), *wanted);
         let spent = self.find_in_order(part, &plan, position, wanted, budget, selection, found)?;
         if budget.is_some_and(|budget| spent >= budget) && wanted.rows != Some(0) {
             found.truncate(before);
@@ -301,7 +335,8 @@ impl<'q> Execution<'q> {
             let plan = question.choose(plans, None, &mut statistics)?;
             return self.find_sorted(part, plan, None, wanted, selection, found, done);
         }
-        done.push(Done { plan, candidates: spent, rows: (found.len() - before) as u64 });
+        let rows = (found.rows.len() - before) as u64;
+        done.push(Done { plan, candidates: spent, rows });
         Ok(())
     }
 
@@ -376,7 +411,7 @@ impl<'q> Execution<'q> {
         wanted: &mut Wanted,
         budget: Option<u64>,
         selection: &Selection,
-        found: &mut Vec<Found>,
+        found: &mut Found,
     ) -> Result<u64> {
         let (among, filter) = self.places(plan)?;
         let filter = filter.map(|filter| Compiled::new(filter, &self.table));
@@ -392,16 +427,17 @@ impl<'q> Execution<'q> {
         if wanted.rows == Some(0) {
             return Ok(0);
         }
-        visitor.visit(&plan.access, &route, &mut |row, key| {
+        visitor.visit(&plan.access, &route, &mut |row, values| {
             if wanted.skip > 0 {
                 wanted.skip -= 1;
                 return Ok(ControlFlow::Continue(()));
             }
             let known = row.known_row(selection)?;
             memory.take(row.size())?;
-            let position = Position::Found { index, key: key.clone() };
-            let cursor = Cursor { part: part.number, position };
-            found.push(Found { row: known, cursor });
+            found.push(known, || {
+                let key = [values, &row.place().bytes].concat().into();
+                Cursor { part: part.number, position: Position::Found { index, key } }
+            });
             if let Some(rows) = &mut wanted.rows {
                 *rows -= 1;
             }
@@ -423,7 +459,7 @@ impl<'q> Execution<'q> {
         position: Option<&Position>,
         wanted: &mut Wanted,
         selection: &Selection,
-        found: &mut Vec<Found>,
+        found: &mut Found,
         done: &mut Vec<Done>,
     ) -> Result<()> {
         let want = wanted.rows.map(|rows| rows.saturating_add(wanted.skip));
@@ -453,8 +489,10 @@ impl<'q> Execution<'q> {
             let mut row = Loader::new(source, table, &sorted.place, moment);
             let known = row.known_row(selection)?;
             memory.take(row.size())?;
-            let position = Position::Sorted(sorted.clone());
-            found.push(Found { row: known, cursor: Cursor { part: part.number, position } });
+            found.push(known, || {
+                let position = Position::Sorted(sorted.clone());
+                Cursor { part: part.number, position }
+            });
         }
         Ok(())
     }

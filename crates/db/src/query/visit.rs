@@ -52,8 +52,9 @@ pub(super) struct Visitor<'q> {
 /// Places of rows.
 pub(super) type Places = HashSet<Bytes, foldhash::fast::RandomState>;
 
-/// Told each row that is let through, and the key that it was found by, without the prefix of all.
-pub(super) type Visit<'v> = dyn FnMut(&mut Loader<'_>, &Bytes) -> Result<ControlFlow<()>> + 'v;
+/// Told each row that is let through, and what comes before its place in the entry of the index that
+/// it was found by: the encoded values of the columns. Nothing where it was found by its own key.
+pub(super) type Visit<'v> = dyn FnMut(&mut Loader<'_>, &[u8]) -> Result<ControlFlow<()>> + 'v;
 
 impl<'q> Visitor<'q> {
     pub(super) fn visit(
@@ -118,8 +119,7 @@ impl<'q> Visitor<'q> {
                 return Ok(());
             }
             let mut row = Loader::new(source, table, place, moment);
-            if row.exists()? && self.passes(&mut row)? && visit(&mut row, &place.bytes)?.is_break()
-            {
+            if row.exists()? && self.passes(&mut row)? && visit(&mut row, &[])?.is_break() {
                 return Ok(());
             }
         }
@@ -158,7 +158,7 @@ impl<'q> Visitor<'q> {
             let mut row = walk.row(view, &place);
             let is_there = is_now || row.exists()?;
             let passes = known || is_there && self.passes(&mut row)?;
-            if passes && visit(&mut row, &place.bytes)?.is_break() {
+            if passes && visit(&mut row, &[])?.is_break() {
                 return Ok(());
             }
             let entries = row.into_entries();
@@ -183,6 +183,7 @@ impl<'q> Visitor<'q> {
             ranges.reverse();
         }
         let mut entries = Entries::default();
+        let mut values = Vec::new();
         for range in ranges {
             let mut range = range.clone();
             if let Some(after) = &route.after {
@@ -203,7 +204,11 @@ impl<'q> Visitor<'q> {
                 }
                 let corrupt = |problem| index.corrupt(table, problem);
                 let start = index::place_start(&key, &value).map_err(corrupt)?;
-                let place = Place { shard, bytes: key.slice(start..) };
+                values.clear();
+                values.extend_from_slice(key.get(PLACE..start).unwrap_or_default());
+                // The rest of the key as it is: to share it would take an allocation.
+                key.advance(start);
+                let place = Place { shard, bytes: key };
                 if self.among.is_some_and(|among| !among.contains(&place.bytes)) {
                     continue;
                 }
@@ -216,8 +221,7 @@ impl<'q> Visitor<'q> {
                 // Only rows that are there have entries.
                 let row = Loader::with(source, table, &place, moment, entries, given);
                 let mut row = row.known();
-                key.advance(PLACE);
-                if self.passes(&mut row)? && visit(&mut row, &key)?.is_break() {
+                if self.passes(&mut row)? && visit(&mut row, &values)?.is_break() {
                     return Ok(());
                 }
                 entries = row.into_entries();
