@@ -1,5 +1,5 @@
 //! Entries that were read lately: found without a look into the engine's blocks. As long as there is
-//! room all are kept that are read; then those that are read again.
+//! room all are kept that are read; then those that are read again, as are keys that are not there.
 //!
 //! Nothing is ever taken out of here when it is written. Commits are numbered, and keys fall into
 //! slots; before a commit, the slot of each of its keys takes the commit's number. An entry is kept
@@ -8,7 +8,7 @@
 //! engine.
 
 use std::hash::{BuildHasherDefault, Hash, Hasher};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use bytes::Bytes;
 use quick_cache::sync::Cache;
@@ -17,8 +17,10 @@ use quick_cache::{DefaultHashBuilder, Equivalent, Weighter};
 /// Of the memory for what was read, the part that is for entries.
 pub(crate) const PART_OF_CACHE: u64 = 4;
 const SLOTS: usize = 1 << 17;
-/// Keys that were looked for and not found, so that only the second look keeps an entry.
-const MISSES: usize = 1 << 18;
+/// Of how many keys it is remembered that they were looked for, for each that there is room for.
+const MISSES_OF_ENTRY: usize = 4;
+/// After how many misses it is looked at whether there is room.
+const MISSES_OF_LOOK: u32 = 64;
 /// What an entry takes beside its bytes, about.
 const OVERHEAD: usize = 128;
 
@@ -27,9 +29,11 @@ pub(crate) struct Entries {
     hasher: DefaultHashBuilder,
     /// The last commit to a key of the slot.
     written: Box<[AtomicU64]>,
-    missed: Box<[AtomicU32]>,
-    /// How many bytes were ever put here; once that is all there is room for, entries have to go.
-    filled: AtomicU64,
+    /// Marks of keys that were looked for and not found here.
+    missed: Box<[AtomicU8]>,
+    misses: AtomicU32,
+    /// Whether there was room when it was looked at last.
+    has_room: AtomicBool,
     /// Every commit up to this one can be read.
     committed: AtomicU64,
 }
@@ -50,12 +54,14 @@ struct Kept {
 impl Entries {
     pub(crate) fn new(bytes: u64, committed: u64) -> Self {
         let expected = usize::try_from(bytes).unwrap_or(usize::MAX) / (2 * OVERHEAD);
+        let misses = expected.saturating_mul(MISSES_OF_ENTRY).next_power_of_two();
         Entries {
             kept: Cache::with(expected, bytes, Weight, <_>::default(), <_>::default()),
             hasher: DefaultHashBuilder::default(),
             written: (0..SLOTS).map(|_| AtomicU64::new(0)).collect(),
-            missed: (0..MISSES).map(|_| AtomicU32::new(0)).collect(),
-            filled: AtomicU64::new(0),
+            missed: (0..misses).map(|_| AtomicU8::new(0)).collect(),
+            misses: AtomicU32::new(0),
+            has_room: AtomicBool::new(true),
             committed: AtomicU64::new(committed),
         }
     }
@@ -84,17 +90,12 @@ impl Entries {
         let value = from_engine()?;
         // After the read: a commit that it may have seen has left its number by now.
         let written = slot.map_or(u64::MAX, |slot| slot.load(Ordering::Acquire));
-        if written <= moment && (self.has_room() || self.is_missed_again(hash)) {
-            self.keep(Key { hash, shard, key: key.into() }, written, value.as_deref());
+        if written <= moment && (self.is_missed_again(hash) || value.is_some() && self.has_room()) {
+            // A copy: the engine's value holds the whole block.
+            let value = value.as_deref().map(Bytes::copy_from_slice);
+            self.kept.insert(Key { hash, shard, key: key.into() }, Kept { written, value });
         }
         Ok(value)
-    }
-
-    fn keep(&self, key: Key, written: u64, value: Option<&[u8]>) {
-        // A copy: the engine's value holds the whole block.
-        let kept = Kept { written, value: value.map(Bytes::copy_from_slice) };
-        self.filled.fetch_add(Weight.weight(&key, &kept), Ordering::Relaxed);
-        self.kept.insert(key, kept);
     }
 
     /// A commit is about to write a key.
@@ -112,7 +113,6 @@ impl Entries {
     /// The engine was opened again, and may not have all that it had.
     pub(crate) fn clear(&self, committed: u64) {
         self.kept.clear();
-        self.filled.store(0, Ordering::Relaxed);
         self.committed(committed);
     }
 
@@ -125,13 +125,18 @@ impl Entries {
     }
 
     fn has_room(&self) -> bool {
-        self.filled.load(Ordering::Relaxed) < self.kept.capacity()
+        let misses = self.misses.fetch_add(1, Ordering::Relaxed);
+        if misses.is_multiple_of(MISSES_OF_LOOK) {
+            let is_nearly_full = self.kept.weight() > self.kept.capacity() / 8 * 7;
+            self.has_room.store(!is_nearly_full, Ordering::Relaxed);
+        }
+        self.has_room.load(Ordering::Relaxed)
     }
 
     fn is_missed_again(&self, hash: u64) -> bool {
         // Other bits than those that choose the place.
-        let mark = (hash >> 32) as u32;
-        let missed = self.missed.get(hash as usize % MISSES);
+        let mark = (hash >> 56) as u8;
+        let missed = self.missed.get(hash as usize & (self.missed.len() - 1));
         missed.is_some_and(|missed| missed.swap(mark, Ordering::Relaxed) == mark)
     }
 }
