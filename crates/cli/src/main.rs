@@ -8,6 +8,7 @@ mod error;
 mod filter;
 mod grid;
 mod input;
+mod machine;
 mod output;
 mod progress;
 mod rows;

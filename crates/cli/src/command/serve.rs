@@ -15,6 +15,7 @@ use tracing_subscriber::EnvFilter;
 
 use super::heading;
 use crate::error::{Error, Result};
+use crate::machine;
 use crate::session::Session;
 
 /// How often it is looked whether the database can still be used.
@@ -45,6 +46,8 @@ usual environment and profiles; ?endpoint=, ?region= and ?path_style= say the re
 started where another one has the database takes it over, and the other stops."
 );
 
+const LEAST_CACHE_BYTES: u64 = 256 << 20;
+
 /// Answers HTTP: the JSON API, the grid, metrics
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
@@ -58,9 +61,10 @@ pub(crate) struct Arguments {
     /// When a write is answered, unless it says itself: when it is on disk, or earlier
     #[arg(long, value_name = "LEVEL", default_value = "sync")]
     durability: Level,
-    /// How much memory may hold what was read from the files
-    #[arg(long, value_name = "MIB", default_value_t = 256)]
-    cache: u64,
+    /// How much memory may hold what was read from the files: without, an eighth of what there is, and
+    /// 256 at least
+    #[arg(long, value_name = "MIB")]
+    cache: Option<u64>,
     /// Where "stonecrop backup" makes its copies: a folder, or a place on object storage
     #[arg(long, value_name = "LOCATION")]
     backups: Option<String>,
@@ -186,6 +190,10 @@ impl Cluster {
     }
 }
 
+fn cache_bytes(mebibytes: Option<u64>) -> u64 {
+    mebibytes.map_or_else(|| (machine::memory() / 8).max(LEAST_CACHE_BYTES), |cache| cache << 20)
+}
+
 pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
     // A node has something to say while it joins the others.
     start_log(arguments.listening.log);
@@ -197,7 +205,7 @@ pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
     let objects = &arguments.objects;
     let mut options = Options::default()
         .durability(durability)
-        .cache_bytes(arguments.cache << 20)
+        .cache_bytes(cache_bytes(arguments.cache))
         .flush_interval(objects.flush_interval.0)
         .read_only(objects.read_only);
     if let Some(shards) = objects.shards {
