@@ -13,6 +13,8 @@ use stonecrop_keys::ToKey;
 
 use crate::datum::{Datum, TTL_SECONDS};
 
+/// The cache that all databases have, which is enough for everything.
+pub(crate) const CACHE_BYTES: u64 = 1 << 30;
 /// The flags and times before the columns of an entry.
 const HEADER_BYTES: usize = 25;
 
@@ -28,7 +30,7 @@ pub(crate) struct Engine {
 impl Engine {
     /// As `stonecrop-store` opens it.
     pub(crate) fn open(folder: &Path) -> Result<Self> {
-        let database = Database::builder(folder).cache_size(256 << 20).open()?;
+        let database = Database::builder(folder).cache_size(CACHE_BYTES).open()?;
         let keyspace = database.keyspace("shard-000", options)?;
         Ok(Engine { database, keyspace })
     }

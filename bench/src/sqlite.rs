@@ -10,15 +10,17 @@ use rusqlite::{Connection, Rows, Statement};
 use stonecrop::{Clock, SystemClock};
 
 use crate::datum::TTL_SECONDS;
+use crate::engine::CACHE_BYTES;
 
 /// As durable as ours, with a cache as large.
 pub(crate) fn connect(file: &Path) -> Result<Connection> {
     let connection = Connection::open(file)?;
     connection.busy_timeout(Duration::from_secs(60))?;
     // The cache is in KiB where it is negative.
-    connection.execute_batch(
-        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -262144;",
-    )?;
+    let cache = CACHE_BYTES >> 10;
+    connection.execute_batch(&format!(
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -{cache};"
+    ))?;
     Ok(connection)
 }
 

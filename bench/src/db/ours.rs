@@ -5,13 +5,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Result, anyhow};
-use stonecrop::{Condition, Database, Family, Rows, Scan, Table, TableSchema, Write};
+use stonecrop::{Condition, Database, Family, Options, Rows, Scan, Table, TableSchema, Write};
 
 use crate::datum::TTL_SECONDS;
 use crate::db::contender::{Contender, RowWriter, Wanted};
 use crate::db::data::{BILLING, CRM, Data, Row, SCORE, Tenant};
+use crate::engine::CACHE_BYTES;
 
-/// With the options that everybody gets: synced, one shard, a cache of 256 MiB.
+/// With the options that everybody gets, synced and one shard, but for the cache.
 pub(crate) struct Ours<'d> {
     database: Database,
     table: Table,
@@ -24,7 +25,7 @@ impl<'d> Ours<'d> {
         let family = |name: &str, columns: [&str; 5]| {
             columns.into_iter().fold(Family::new(name).ttl(ttl), |family, name| family.column(name))
         };
-        let database = Database::open(folder)?;
+        let database = Database::open_with(folder, Options::default().cache_bytes(CACHE_BYTES))?;
         let table = database.create_table(
             TableSchema::new("rows", "tenant string", "id u64")?
                 .family(family("crm", CRM))

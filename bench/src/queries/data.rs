@@ -44,8 +44,15 @@ impl Data {
         self.rows
     }
 
-    fn owners(self) -> usize {
+    pub(crate) fn owners(self) -> usize {
         self.rows / PAGE_ROWS
+    }
+
+    /// One owner after the other, each once, in no order that the rows have.
+    pub(crate) fn nth_owner(self, number: u64) -> String {
+        let owners = self.owners() as u64;
+        // No owner comes twice, because this prime divides no number of owners.
+        owner((number * 7_919 % owners) as usize)
     }
 
     /// An owner, another one for another seed.

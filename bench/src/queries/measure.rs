@@ -6,6 +6,7 @@ use crate::queries::data::{Data, PAGE_ROWS, STATUSES};
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Measure {
+    NewOwnerPage,
     OwnerPage,
     ScorePage,
     ScorePageOfStatus,
@@ -18,6 +19,7 @@ pub(crate) enum Measure {
 
 impl figures::Measure for Measure {
     const ALL: &'static [Self] = &[
+        Measure::NewOwnerPage,
         Measure::OwnerPage,
         Measure::ScorePage,
         Measure::ScorePageOfStatus,
@@ -30,6 +32,7 @@ impl figures::Measure for Measure {
 
     fn title(self) -> &'static str {
         match self {
+            Measure::NewOwnerPage => "page of an owner by index, never asked for before, pages/s",
             Measure::OwnerPage => "page of an owner by index, pages/s",
             Measure::ScorePage => "page in the order of an index, pages/s",
             Measure::ScorePageOfStatus => "the same with a filter for 5% of rows, pages/s",
@@ -55,6 +58,7 @@ impl Measure {
     /// What the question is about: an owner, or a status, or nothing.
     pub(crate) fn value(self, data: Data, seed: u64) -> Option<String> {
         match self {
+            Measure::NewOwnerPage => Some(data.nth_owner(seed)),
             Measure::OwnerPage | Measure::CountOwner => Some(data.owner(seed)),
             Measure::ScorePageOfStatus | Measure::CountStatus => Some(data.status(seed)),
             _ => None,

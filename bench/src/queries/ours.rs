@@ -6,16 +6,17 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use stonecrop::{
-    ColumnType, Condition, Database, Facets, Family, Index, Page, Query, Sort, Table, TableSchema,
-    Value, Write,
+    ColumnType, Condition, Database, Facets, Family, Index, Options, Page, Query, Sort, Table,
+    TableSchema, Value, Write,
 };
 
 use crate::datum::{Datum, TTL_SECONDS};
+use crate::engine::CACHE_BYTES;
 use crate::queries::contender::{Contender, Rival};
 use crate::queries::data::{Account, COLUMNS, CRM, Data, PAGE_ROWS, USAGE};
 use crate::queries::measure::Measure;
 
-/// With the options that everybody gets: synced, one shard, a cache of 256 MiB.
+/// With the options that everybody gets, synced and one shard, but for the cache.
 pub(crate) struct Ours {
     database: Database,
     table: Table,
@@ -39,7 +40,7 @@ impl Ours {
             .typed("score", ColumnType::Int)
             .typed("seen", ColumnType::Timestamp)
             .typed("plan", ColumnType::String);
-        let database = Database::open(folder)?;
+        let database = Database::open_with(folder, Options::default().cache_bytes(CACHE_BYTES))?;
         let table = database.create_table(
             TableSchema::new("accounts", "id string", "")?
                 .family(crm)
@@ -59,7 +60,9 @@ impl Ours {
         let by_score = [Sort::desc("score")];
         let table = &self.table;
         Ok(match question {
-            Measure::OwnerPage => Answer::Page(table.query(&page().filter(owner()))?),
+            Measure::NewOwnerPage | Measure::OwnerPage => {
+                Answer::Page(table.query(&page().filter(owner()))?)
+            }
             Measure::ScorePage => Answer::Page(table.query(&page().sort(by_score))?),
             Measure::ScorePageOfStatus => {
                 Answer::Page(table.query(&page().filter(status()).sort(by_score))?)

@@ -25,7 +25,8 @@ pub(crate) struct RawFjall {
 
 impl RawFjall {
     /// What can be asked of it. A filter is none of its business.
-    pub(crate) const QUESTIONS: [Measure; 6] = [
+    pub(crate) const QUESTIONS: [Measure; 7] = [
+        Measure::NewOwnerPage,
         Measure::OwnerPage,
         Measure::ScorePage,
         Measure::NamePage,
@@ -81,7 +82,9 @@ impl Contender for RawFjall {
         for value in values {
             let text = value.as_deref().unwrap_or_default();
             match question {
-                Measure::OwnerPage => self.page(index_key(BY_OWNER, text))?,
+                Measure::NewOwnerPage | Measure::OwnerPage => {
+                    self.page(index_key(BY_OWNER, text))?
+                }
                 Measure::ScorePage => self.page(index_prefix(BY_SCORE))?,
                 Measure::NamePage | Measure::Facets => self.count_all()?,
                 Measure::CountOwner => self.count(index_key(BY_OWNER, text), PAGE_ROWS)?,

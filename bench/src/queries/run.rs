@@ -61,13 +61,34 @@ fn pass(directory: &Path, data: Data, rounds: usize, figures: &mut Figures<Measu
         if RawFjall::QUESTIONS.contains(&question) {
             contenders.push((Name::Fjall, &fjall));
         }
-        ask(data, &contenders, question, rounds, figures)?;
+        match question {
+            Measure::NewOwnerPage => ask_once(data, &contenders, question, rounds, figures)?,
+            _ => ask(data, &contenders, question, rounds, figures)?,
+        }
     }
     refresh(data, &rivals, rounds, figures)?;
     (0..CHECKED_OWNERS).try_for_each(|seed| check(data, &rivals, Measure::CountOwner, seed))
 }
 
 type Rivals<'p> = [(Name, &'p dyn Rival); 2];
+
+/// Asks about every owner once, in turns. What is asked about them later was read before.
+fn ask_once(
+    data: Data,
+    contenders: &[(Name, &dyn Contender)],
+    question: Measure,
+    rounds: usize,
+    figures: &mut Figures<Measure>,
+) -> Result<()> {
+    let values: Vec<_> = (0..data.owners()).map(|of| question.value(data, of as u64)).collect();
+    for values in values.chunks(data.owners().div_ceil(rounds)) {
+        for (name, contender) in contenders {
+            let (seconds, ()) = timed(|| contender.ask(question, values))?;
+            figures.add(question, *name, values.len() as f64 / seconds);
+        }
+    }
+    Ok(())
+}
 
 /// Asks the same in turns, each time about others.
 fn ask(

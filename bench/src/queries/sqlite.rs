@@ -122,7 +122,7 @@ fn sql(question: Measure) -> Result<String> {
         )
     };
     Ok(match question {
-        Measure::OwnerPage => page("WHERE owner = ?1"),
+        Measure::NewOwnerPage | Measure::OwnerPage => page("WHERE owner = ?1"),
         Measure::ScorePage => page("ORDER BY score DESC"),
         Measure::ScorePageOfStatus => page("WHERE status = ?1 ORDER BY score DESC"),
         Measure::NamePage => page("ORDER BY name"),
