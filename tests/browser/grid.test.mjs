@@ -176,6 +176,17 @@ test("a cell names the write that wrote it, and the row's panel shows what else 
   await page.locator(".chip", { hasText: `written by ${name}` }).waitFor();
 });
 
+test("a cell tells what else its write wrote, and the row's panel which other families", async () => {
+  await server.patch("accounts", id(14), { set: { name: { String: "Together" }, score: { Float: 5 } } });
+  await open();
+  await says(14, "name", "Together");
+  await cell(page, 14, "name").hover();
+  await page.getByRole("tooltip").getByText("owner, city and stage of crm; also usage", { exact: true }).waitFor();
+  await cell(page, 14, "id").click();
+  const panel = page.getByRole("complementary", { name: `Row ${id(14)}` });
+  await panel.locator(".panel-section", { hasText: "with usage" }).getByText("Together").waitFor();
+});
+
 test("a row is deleted once that is confirmed, unless somebody changed it meanwhile", async () => {
   const gone = async (row) => (await server.call("POST", "/v1/tables/accounts/get", { keys: [id(row)] })).rows[0] === null;
   await open();

@@ -1,7 +1,8 @@
 import { useEffect, useState } from "react";
-import type { Cell } from "../api";
+import type { Row } from "../api";
 import { now } from "../grid/clock";
 import { ago, stateAt, timeText } from "../model/freshness";
+import { writtenWith } from "../model/write";
 
 /** The time, each second anew. */
 export function useNow(): number {
@@ -13,9 +14,17 @@ export function useNow(): number {
   return moment;
 }
 
-/** A cell's clock in words: which write, fresh until when, gone when. */
-export function ClockList({ cell }: { cell: Cell }) {
+interface Props {
+  columns: Row["columns"];
+  /** One of them, which has a clock. */
+  column: string;
+}
+
+/** A cell's clock in words: which write, with what else, fresh until when, gone when. */
+export function ClockList({ columns, column }: Props) {
   const moment = useNow();
+  const cell = columns[column]!;
+  const others = writtenWith(columns, column);
   const state = stateAt(cell, moment);
   return (
     <dl className="clock-list">
@@ -23,6 +32,7 @@ export function ClockList({ cell }: { cell: Cell }) {
       <dd>family {cell.family}</dd>
       <dt>written</dt>
       <dd>{when(cell.written_at!, moment)}</dd>
+      {others !== "" && <><dt>with</dt><dd>{others}</dd></>}
       <dt>by write</dt>
       <dd><code>{cell.written_at}</code></dd>
       <dt>{state === "fresh" ? "fresh until" : "stale since"}</dt>

@@ -5,6 +5,7 @@ import { Timeline } from "../components/timeline";
 import type { ColumnFilter } from "../model/filter";
 import { showText } from "../model/value";
 import { stateAt } from "../model/freshness";
+import { few } from "../model/write";
 import { useNow } from "../components/clock-list";
 import { updateView } from "../state/view";
 import { History } from "./history";
@@ -14,10 +15,12 @@ interface Props {
   rowKey: Key;
   place: Anatomy["families"][number];
   cells: Row["columns"];
+  /** The other families that the same write wrote. */
+  beside: string[];
 }
 
 /** One family of a row: its clock, its columns, its history, and the key that it is stored under. */
-export function FamilySection({ table, rowKey, place, cells }: Props) {
+export function FamilySection({ table, rowKey, place, cells, beside }: Props) {
   const [open, setOpen] = useState(false);
   const moment = useNow();
   const family = table.families.find(({ name }) => name === place.family);
@@ -37,6 +40,7 @@ export function FamilySection({ table, rowKey, place, cells }: Props) {
       <Timeline clock={place} />
       <p className="by-write">
         <span className="dim">by write</span> <code>{place.written_at}</code>
+        {beside.length > 0 && <span className="dim">with {few(beside)}</span>}
         <button type="button" className="quiet" title="Only the rows that this write wrote"
           onClick={() => updateView({ filters: [ofWrite(place)] })}>
           Its rows

@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
-import type { Cell, Table } from "../api";
+import type { Row, Table } from "../api";
 import { ClockList } from "../components/clock-list";
 import type { GridController } from "../grid/controller";
 import { placeOf } from "../grid/selection";
@@ -12,11 +12,11 @@ interface Props {
 
 interface Hovered {
   column: string;
-  cell: Cell;
+  columns: Row["columns"];
   box: DOMRect;
 }
 
-/** Rests the pointer on a cell, and it tells of its clock: which write, fresh until when, gone when. */
+/** Rests the pointer on a cell, and it tells of its clock: which write, with what else, fresh until when, gone when. */
 export function HoverCard({ grid, root, table }: Props) {
   const [hovered, setHovered] = useState<Hovered | null>(null);
   const card = useRef<HTMLDivElement>(null);
@@ -29,9 +29,9 @@ export function HoverCard({ grid, root, table }: Props) {
       const place = placeOf(event.target);
       if (place === null || event.buttons !== 0) return;
       timer = window.setTimeout(() => {
-        const cell = grid.rowAt(place.row)?.columns[place.column];
-        if (cell?.written_at !== undefined && place.element.isConnected) {
-          setHovered({ column: place.column, cell, box: place.element.getBoundingClientRect() });
+        const columns = grid.rowAt(place.row)?.columns;
+        if (columns?.[place.column]?.written_at !== undefined && place.element.isConnected) {
+          setHovered({ column: place.column, columns, box: place.element.getBoundingClientRect() });
         }
       }, 350);
     };
@@ -58,10 +58,11 @@ export function HoverCard({ grid, root, table }: Props) {
   }, [hovered]);
 
   if (hovered === null) return null;
-  const keepsHistory = table.families.find(({ name }) => name === hovered.cell.family)?.history != null;
+  const { column, columns } = hovered;
+  const keepsHistory = table.families.find(({ name }) => name === columns[column]?.family)?.history != null;
   return (
     <div ref={card} className="hover-card" role="tooltip">
-      <ClockList cell={hovered.cell} />
+      <ClockList columns={columns} column={column} />
       {keepsHistory && <p className="dim">Its history is in the row’s panel.</p>}
     </div>
   );

@@ -1,4 +1,4 @@
-import { type Key, type Row, type Table, Problem, anatomy, row } from "../api";
+import { type Anatomy, type Key, type Row, type Table, Problem, anatomy, row } from "../api";
 import { Blank, Loading, ProblemNote } from "../components/states";
 import { Bytes } from "../components/bytes";
 import { Panel } from "../components/panel";
@@ -44,6 +44,7 @@ export function RowPanel({ table, rowKey, onDelete, onClose }: Props) {
               rowKey={rowKey}
               place={place}
               cells={cellsOf(data.values, place.family)}
+              beside={writtenBeside(data.places, place)}
             />
           ))}
           <section className="panel-section">
@@ -72,6 +73,10 @@ function RowTitle({ table, rowKey }: { table: Table; rowKey: Key }) {
       <span className="dim">{table.key.map(({ name }) => name).join(" / ")}</span> {keyText(rowKey)}
     </>
   );
+}
+
+function writtenBeside({ families }: Anatomy, { family, written_at }: Anatomy["families"][number]): string[] {
+  return families.filter((other) => other.family !== family && other.written_at === written_at).map((other) => other.family);
 }
 
 function cellsOf(values: Row, family: string): Row["columns"] {
