@@ -14,6 +14,7 @@ use tokio::sync::{Semaphore, watch};
 use crate::api::{TableFreshness, Time};
 use crate::config::Config;
 use crate::metrics::Metrics;
+use crate::pool::Pool;
 use crate::problem::{BUSY, INTERNAL, INTERRUPTED, Problem, Result};
 use crate::watch::Stopwatch;
 
@@ -29,8 +30,9 @@ pub(crate) struct Shared {
     pub(crate) dynamodb: crate::dynamodb::Shared,
     /// Turns for requests.
     turns: Arc<Semaphore>,
-    /// Threads that work at a time. More would not be faster, but take more memory.
+    /// Turns for the threads that work. More would not be faster, but take more memory.
     threads: Arc<Semaphore>,
+    pool: Pool,
     /// Places for those who wait for changes.
     pub(crate) followers: Arc<Semaphore>,
     /// Whether the server stops.
@@ -87,6 +89,7 @@ impl App {
             started: Stopwatch::start(),
             dynamodb: crate::dynamodb::Shared::new(config.dynamodb_ttl_delay),
             threads: Arc::new(Semaphore::new(THREADS_A_CORE * cores)),
+            pool: Pool::new(THREADS_A_CORE * cores),
             followers: Arc::new(Semaphore::new(config.limits.followers)),
             stop: watch::Sender::new(false),
             commits: committer(),
@@ -154,12 +157,13 @@ impl App {
         let free = self.threads.clone().acquire_owned();
         let free = tokio::time::timeout(self.config.limits.request_time, free).await;
         let free = free.map_err(|_| Problem::new(BUSY, "no thread was free in time"))?;
-        self.aside(move |database| {
-            let done = work(database);
+        let database = self.database.clone();
+        let done = self.pool.run(move || {
+            let done = work(&database);
             drop(free);
             done
-        })
-        .await
+        });
+        done.await.unwrap_or_else(|| Err(Problem::new(INTERNAL, "it failed in the middle")))
     }
 
     /// The same for what takes long, and is rare: nobody waits for its thread.

@@ -30,6 +30,7 @@ mod forward;
 mod guard;
 mod metrics;
 mod page;
+mod pool;
 mod problem;
 mod serve;
 mod shortcut;
