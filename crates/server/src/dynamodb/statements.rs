@@ -274,7 +274,7 @@ fn read_all(input: &mut Input, name: &str, most: usize) -> Result<Vec<Asked>> {
     faults.required(input, name);
     if input.has(name) {
         let at = if name == "Statements" { "statements" } else { "transactStatements" };
-        faults.length(input.list(name).len(), "[]", at, 1, most);
+        faults.list(input.list(name), at, 1, most);
     }
     faults.finish()?;
     let statements = input.take_list(name).into_iter().map(|json| read(&mut Input::of(json)));
