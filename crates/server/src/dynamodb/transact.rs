@@ -180,12 +180,18 @@ pub(super) async fn commit(
         Some(_) => Some(app.apart(|database| Ok(tokens::table(database)?)).await?),
         None => None,
     };
+    let mut changes = changes.to_vec();
     for _ in 0..TRIES {
         let cells: Vec<Cell> = changes.iter().map(|_| Cell::default()).collect();
         let token_write = tokens.iter().cloned().zip(token.iter().map(Token::write));
-        let writes: Vec<_> = token_write.chain(writes(changes, &cells)).collect();
+        let writes: Vec<_> = token_write.chain(writes(&changes, &cells)).collect();
         match app.write_across(writes).await {
-            Err(problem) if problem.kind.code == "altered" => continue,
+            Err(problem) if problem.kind.code == "altered" => {
+                for change in &mut changes {
+                    *change = Arc::new(change.renewed(app).await?);
+                }
+                continue;
+            }
             Err(problem) if problem.kind.code != "condition-failed" => return Err(problem.into()),
             Ok(_) | Err(_) => {}
         }
