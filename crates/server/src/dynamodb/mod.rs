@@ -62,6 +62,7 @@ use wire::Answer;
 
 pub(crate) use about::forget;
 pub(crate) use known::Shared;
+pub(crate) use streams::keep_changes;
 pub(crate) use sweep::resume;
 pub(crate) use wire::CHECKSUM;
 
