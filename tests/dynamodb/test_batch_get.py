@@ -140,3 +140,11 @@ def test_what_exceeds_sixteen_megabytes_is_left_for_later(client, make):
         request, rounds = answer["UnprocessedKeys"], rounds + 1
     assert sorted(seen) == sorted(wanted)
     assert rounds > 1
+
+
+def test_too_many_keys_are_told_by_their_place(client, table):
+    """AWS: BatchGetItem."""
+    with refused(VALIDATION, "1 validation error detected: Value at "
+                             f"'RequestItems.{table.name}.member.Keys' failed to satisfy constraint: "
+                             "Member must have length less than or equal to 100"):
+        client.batch_get_item(RequestItems={table.name: keys(*range(101))})

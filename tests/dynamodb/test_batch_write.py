@@ -149,7 +149,16 @@ def test_too_many_writes_are_told_with_what_was_asked(client):
     """AWS: BatchWriteItem."""
     puts = [{"PutRequest": {"Item": {"pk": {"S": str(number)}}}} for number in range(26)]
     with refused(VALIDATION, re.compile(
-            r"^1 validation error detected: Value '\{.+\}' at 'requestItems' failed to satisfy "
+            r"^1 validation error detected: Value '\{no-such-table=\[\{PutRequest=\{Item=\{pk=\{S=0"
+            r"\}\}\}\}, .+\]\}' at 'requestItems' failed to satisfy "
             r"constraint: Map value must satisfy constraint: \[Member must have length less than or "
             r"equal to 25, Member must have length greater than or equal to 1\]$")):
         client.batch_write_item(RequestItems={"no-such-table": puts})
+
+
+@pytest.mark.parametrize("request_items", [{}, None], ids=["empty", "missing"])
+def test_a_batch_of_nothing_is_refused_in_words_of_its_own(http, request_items):
+    """AWS: BatchWriteItem."""
+    answer = http.send("BatchWriteItem", {"RequestItems": request_items})
+    assert (answer.type, answer.message) == (
+        VALIDATION, "The requestItems parameter is required for BatchWriteItem")

@@ -76,8 +76,27 @@ def test_names_within_the_rules_are_allowed(client, name):
 @pytest.mark.parametrize("name", ["ab", "", "a" * 256, "a b c", "abc/", "täble", "abc$"])
 def test_names_outside_the_rules_are_refused(client, name):
     """AWS: Supported data types and naming rules in Amazon DynamoDB."""
-    with refused(VALIDATION, re.compile("TableName|tableName|characters")):
+    with refused(VALIDATION, re.compile("Value '.*' at 'tableName' failed to satisfy constraint: ")):
         client.create_table(**table_request(TableName=name))
+
+
+@pytest.mark.parametrize("name, rule", [
+    ("ab", "greater than or equal to 3"), ("a" * 256, "less than or equal to 255")])
+def test_the_length_of_a_name_is_told_as_a_rule(client, name, rule):
+    """AWS: CreateTable."""
+    with refused(VALIDATION, f"1 validation error detected: Value '{name}' at 'tableName' failed to "
+                             f"satisfy constraint: Member must have length {rule}"):
+        client.create_table(**table_request(TableName=name))
+
+
+def test_a_key_of_too_many_attributes_is_told_with_them(client):
+    """AWS: CreateTable."""
+    schema = [*key_schema("pk", "sk"), {"AttributeName": "more", "KeyType": "RANGE"}]
+    shown = ", ".join(f"KeySchemaElement(attributeName={name}, keyType={kind})" for name, kind in [
+        ("pk", "HASH"), ("sk", "RANGE"), ("more", "RANGE")])
+    with refused(VALIDATION, f"1 validation error detected: Value '[{shown}]' at 'keySchema' failed "
+                             "to satisfy constraint: Member must have length less than or equal to 2"):
+        client.create_table(**table_request(KeySchema=schema))
 
 
 def test_a_name_is_used_once(client, simple):

@@ -30,6 +30,7 @@ def test_what_is_required_is_told(http, operation, name):
             in answer.message
             or f"The parameter '{name[0].upper() + name[1:]}' is required but was not present in "
                "the request" in answer.message
+            or f"The {name} parameter is required for {operation}" in answer.message
             or "Invalid TableArn" in answer.message), answer.message
 
 

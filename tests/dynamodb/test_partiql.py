@@ -67,6 +67,8 @@ def test_a_select_finds_items(music, statement, expected):
     ("SELECT absent FROM TABLE WHERE pk = 'acme' AND sk = 1", [{}]),
     ("SELECT awards FROM TABLE WHERE pk = 'acme' AND sk = 1",
      [{"awards": {"years": [2018, 2020]}}]),
+    ("SELECT awards.years, title FROM TABLE WHERE pk = 'acme' AND sk = 1",
+     [{"years": [2018, 2020], "title": "song 1"}]),
 ])
 def test_a_select_shows_what_it_names(music, statement, expected):
     """AWS: PartiQL select statements for DynamoDB."""

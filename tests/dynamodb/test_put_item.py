@@ -205,3 +205,14 @@ def test_a_value_that_is_none_is_refused(client, simple, pk, item, told):
     with refused(VALIDATION, told):
         client.put_item(TableName=simple.name, Item={"pk": typed(pk), **item})
     assert simple.get({"pk": pk}) is None
+
+
+@pytest.mark.parametrize("name, rule", [
+    ("", "Member must have length greater than or equal to 1"),
+    ("a" * 256, "Member must have length less than or equal to 255"),
+    ("a name", "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+")])
+def test_the_name_of_a_table_keeps_to_its_rules(client, name, rule):
+    """AWS: PutItem."""
+    with refused(VALIDATION, f"1 validation error detected: Value '{name}' at 'tableName' failed to "
+                             f"satisfy constraint: {rule}"):
+        client.put_item(TableName=name, Item=typed_all({"pk": "a"}))

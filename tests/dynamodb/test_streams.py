@@ -361,3 +361,25 @@ def test_a_stream_that_ends_leaves_the_changes_that_were_kept_before_it(client, 
     assert native(http, "GET", table.name).json["changes"] != {"keep": "2h"}
     client.update_table(TableName=table.name, StreamSpecification={"StreamEnabled": False})
     assert native(http, "GET", table.name).json["changes"] == {"keep": "2h"}
+
+
+def test_a_stream_that_ended_elsewhere_does_not_come_back_with_the_changes(http, streams, make):
+    """AWS: DescribeStream."""
+    table = make(StreamSpecification=view("KEYS_ONLY"))
+    table.put({"pk": "a"})
+    arn = stream_of(table)
+    for changes in (None, {"keep": "24h"}):
+        assert native(http, "PATCH", table.name, {"changes": changes}).status == 200
+    table.put({"pk": "b"})
+    assert "StreamSpecification" not in table.describe()
+    assert streams.describe_stream(StreamArn=arn)["StreamDescription"]["StreamStatus"] == "DISABLED"
+
+
+@pytest.mark.parametrize("keep", ["1h", "24h", "48h"])
+def test_a_stream_that_ends_leaves_the_changes_that_others_asked_for(client, http, make, keep):
+    """AWS: UpdateTable."""
+    table = make(StreamSpecification=view("NEW_IMAGE"))
+    assert native(http, "PATCH", table.name, {"changes": {"keep": keep}}).status == 200
+    kept = native(http, "GET", table.name).json["changes"]
+    client.update_table(TableName=table.name, StreamSpecification={"StreamEnabled": False})
+    assert native(http, "GET", table.name).json["changes"] == kept

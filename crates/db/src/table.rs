@@ -684,6 +684,22 @@ impl Table {
         })
     }
 
+    /// Makes a new version of the table's definition, which says the same. When it is there, all
+    /// writes that were decided on by the version before are committed, and [`Error::Altered`] is
+    /// the answer to those that wait.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, TableSchema};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// let before = people.version()?;
+    /// people.renew()?;
+    /// assert!(people.version()? > before);
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn renew(&self) -> Result<()> {
+        self.alter(&[], |_| Ok(()))
+    }
+
     /// Keeps every change of a row from now on for so long, or none any more. Those that are kept
     /// already stay for as long as they were to. The answer is the number that changes from now on
     /// come after.

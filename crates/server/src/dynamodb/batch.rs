@@ -12,11 +12,14 @@ use stonecrop_dynamodb::value::{Item, check_put_size, decode_item};
 use super::capacity::{Cost, collection, read_units};
 use super::change::{Action, Change};
 use super::expressions::{check_kinds, placeholders, projection};
-use super::faults::{Faults, RETURN_CAPACITY, RETURN_METRICS, check_name_length, name_of};
+use super::faults::{
+    Faults, RETURN_CAPACITY, RETURN_METRICS, check_name_length, length_rule, name_of,
+};
 use super::input::Input;
 use super::item::Shown;
 use super::known::Known;
 use super::refusal::{Refusal, Result};
+use super::shown::shown_list;
 use super::wire::Answer;
 use crate::app::App;
 
@@ -49,56 +52,64 @@ fn check_apart(keys: &[RowKey<'static>]) -> Result<()> {
     }
 }
 
-/// What is too long or too short, as far as an answer should repeat it.
-fn shown(json: &Json) -> String {
-    const MOST_SHOWN: usize = 1_000;
-    let text = json.to_string();
-    match json {
-        Json::Null => "[]".to_owned(),
-        Json::Array(_) if text.len() > MOST_SHOWN => "[...]".to_owned(),
-        _ if text.len() > MOST_SHOWN => "{...}".to_owned(),
-        _ => text,
+/// The requests by table, and the rules that both operations have. `check` has those for the list
+/// of one table.
+fn request_items(
+    input: &mut Input,
+    operation: &str,
+    check: impl Fn(&mut Faults, &str, &Json),
+) -> Result<Vec<(String, Json)>> {
+    let is_empty = |json: &Json| json.as_object().is_some_and(Map::is_empty);
+    let is_missing = match input.get("RequestItems") {
+        // Of one that is there, but empty, only reads tell as of other parameters.
+        Some(json) => operation == "BatchWriteItem" && is_empty(json),
+        None => true,
+    };
+    if is_missing {
+        return Err(Refusal::validation(format!(
+            "The requestItems parameter is required for {operation}"
+        )));
     }
-}
-
-/// The requests by table, and the rules that both operations have.
-fn request_items(input: &mut Input, inner: &str, most: usize) -> Result<Vec<(String, Json)>> {
     let mut faults = Faults::default();
-    faults.required(input, "RequestItems");
     faults.one_of(input, "ReturnConsumedCapacity", RETURN_CAPACITY);
     faults.one_of(input, "ReturnItemCollectionMetrics", RETURN_METRICS);
-    let is_given = input.has("RequestItems");
     let items = input.take_inner("RequestItems").unwrap_or_default().into_fields();
-    if is_given && items.is_empty() {
+    if items.is_empty() {
         faults.length(0, "{}", "requestItems", 1, 25);
     }
     for (name, json) in &items {
-        let list = if inner.is_empty() { json } else { &json[inner] };
-        let length = list.as_array().map_or(0, Vec::len);
-        let at = match inner {
-            "" => format!("requestItems.{name}.member"),
-            _ => format!("requestItems.{name}.member.keys"),
-        };
         faults.table(name, &format!("requestItems.{name}"));
-        // The service tells of a map where there are too many writes.
-        if inner.is_empty() && length > most {
-            let rule = format!(
-                "Map value must satisfy constraint: [Member must have length less than or equal \
-                 to {most}, Member must have length greater than or equal to 1]"
-            );
-            faults.add(Some(&shown(&Json::Object(items.clone()))), "requestItems", &rule);
-        } else {
-            faults.length(length, &shown(list), &at, 1, most);
-        }
+        check(&mut faults, name, json);
     }
     faults.finish()?;
     items.iter().try_for_each(|(name, _)| check_name_length(name_of(name)))?;
     Ok(items.into_iter().collect())
 }
 
+/// The number of keys of one table, whose place the service writes as it was sent.
+fn check_keys(faults: &mut Faults, name: &str, json: &Json) {
+    let length = json["Keys"].as_array().map_or(0, Vec::len);
+    if let Some(rule) = length_rule(length, 1, MOST_KEYS) {
+        faults.add_unshown(&format!("RequestItems.{name}.member.Keys"), &rule);
+    }
+}
+
+/// The number of writes to one table; the service tells of a map where there are too many.
+fn check_writes(faults: &mut Faults, name: &str, json: &Json) {
+    let writes = json.as_array().map_or(&[][..], Vec::as_slice);
+    if writes.len() <= MOST_WRITES {
+        return faults.list(writes, &format!("requestItems.{name}.member"), 1, MOST_WRITES);
+    }
+    let rule = format!(
+        "Map value must satisfy constraint: [Member must have length less than or equal to \
+         {MOST_WRITES}, Member must have length greater than or equal to 1]"
+    );
+    faults.add(Some(&format!("{{{name}={}}}", shown_list(writes))), "requestItems", &rule);
+}
+
 pub(super) async fn get(app: &App, mut input: Input) -> Result<Answer> {
     let mut tables = Vec::new();
-    for (name, json) in request_items(&mut input, "Keys", MOST_KEYS)? {
+    for (name, json) in request_items(&mut input, "BatchGetItem", check_keys)? {
         tables.push(asked(name, Input::of(json))?);
     }
     if tables.iter().map(|asked| asked.keys.len()).sum::<usize>() > MOST_KEYS {
@@ -178,7 +189,7 @@ fn asked(name: String, mut input: Input) -> Result<Asked> {
 
 pub(super) async fn write(app: &App, mut input: Input) -> Result<Json> {
     let mut tables = Vec::new();
-    for (name, json) in request_items(&mut input, "", MOST_WRITES)? {
+    for (name, json) in request_items(&mut input, "BatchWriteItem", check_writes)? {
         let list = json.as_array().cloned().unwrap_or_default();
         let writes = list.into_iter().map(|json| action(Input::of(json)));
         tables.push((name, writes.collect::<Result<Vec<_>>>()?));

@@ -15,6 +15,7 @@ use crate::problem::Problem;
 /// How often a write is tried again that met a change of the table.
 const TRIES: usize = 20;
 
+#[derive(Clone)]
 pub(super) enum Action {
     Put(Item),
     /// A put of an item that must not be there.
@@ -25,6 +26,7 @@ pub(super) enum Action {
     Check,
 }
 
+#[derive(Clone)]
 pub(super) struct Change {
     pub(super) known: Arc<Known>,
     pub(super) row_key: RowKey<'static>,
@@ -97,6 +99,21 @@ impl Change {
         }
     }
 
+    /// Refuses to decide by what was told of the table before its definition was changed: the items
+    /// of a table may have a time to live since.
+    fn check_current(&self) -> Result<(), Error> {
+        match self.known.is_current() {
+            true => Ok(()),
+            false => Err(Error::Altered),
+        }
+    }
+
+    /// The same for the table as it is told of now.
+    pub(super) async fn renewed(&self, app: &App) -> Result<Change> {
+        let known = app.known(self.known.table.name()).await?;
+        Ok(Change { known, ..self.clone() })
+    }
+
     fn write(&self, row: Option<&Row>, cell: &Cell) -> Result<Option<Write<'static>>> {
         let visible = row.filter(|row| !self.known.is_over(row, self.now));
         let old = visible.filter(|_| self.looks_at_old()).map(|row| self.known.whole_item(row));
@@ -122,6 +139,7 @@ impl Change {
     pub(super) fn deciding(self: &Arc<Self>, cell: &Cell) -> Write<'static> {
         let (change, cell) = (self.clone(), cell.clone());
         Write::decide(self.row_key.clone(), move |row| {
+            change.check_current()?;
             let refused = |refusal: Refusal| Error::Refused { reason: refusal.message };
             change.write(row, &cell).map_err(refused)
         })
@@ -131,6 +149,7 @@ impl Change {
     pub(super) fn deciding_with_others(self: &Arc<Self>, cell: &Cell) -> Write<'static> {
         let (change, cell) = (self.clone(), cell.clone());
         Write::decide(self.row_key.clone(), move |row| {
+            change.check_current()?;
             Ok(change.write(row, &cell).unwrap_or_default())
         })
     }
@@ -153,12 +172,14 @@ impl App {
     pub(super) async fn change(&self, mut change: Change) -> Result<Outcome> {
         let new = change.known.undeclared(change.names());
         change.known = self.known_with(change.known, new).await?;
-        let change = Arc::new(change);
+        let mut change = Arc::new(change);
         let cell = Cell::default();
         for _ in 0..TRIES {
             let writes = vec![change.deciding(&cell)];
             match self.write(change.known.table.clone(), writes, Durability::Sync).await {
-                Err(problem) if problem.kind.code == "altered" => {}
+                Err(problem) if problem.kind.code == "altered" => {
+                    change = Arc::new(change.renewed(self).await?);
+                }
                 Err(problem) => return Err(outcome(&cell).refusal.unwrap_or(problem.into())),
                 Ok(_) => return Ok(outcome(&cell)),
             }
@@ -170,18 +191,20 @@ impl App {
     pub(super) async fn change_all(&self, changes: Vec<Change>) -> Result<Vec<Outcome>> {
         let Some(first) = changes.first() else { return Ok(Vec::new()) };
         let new = first.known.undeclared(changes.iter().flat_map(Change::names));
-        let known = self.known_with(first.known.clone(), new).await?;
-        let changes: Vec<_> = changes
-            .into_iter()
-            .map(|change| {
-                let change = Arc::new(Change { known: known.clone(), ..change });
-                (change, Cell::default())
-            })
-            .collect();
+        let mut known = self.known_with(first.known.clone(), new).await?;
+        let with_cell =
+            |change: Change| (Arc::new(Change { known: known.clone(), ..change }), Cell::default());
+        let mut changes: Vec<_> = changes.into_iter().map(with_cell).collect();
         for _ in 0..TRIES {
             let writes = changes.iter().map(|(change, cell)| change.deciding(cell)).collect();
             match self.write(known.table.clone(), writes, Durability::Sync).await {
-                Err(problem) if problem.kind.code == "altered" => {}
+                Err(problem) if problem.kind.code == "altered" => {
+                    known = self.known(known.table.name()).await?;
+                    for (change, _) in &mut changes {
+                        let old = Change::clone(change);
+                        *change = Arc::new(Change { known: known.clone(), ..old });
+                    }
+                }
                 Err(problem) => return Err(problem.into()),
                 Ok(_) => return Ok(changes.iter().map(|(_, cell)| outcome(cell)).collect()),
             }
@@ -189,3 +212,6 @@ impl App {
         Err(Problem::from(Error::Altered).into())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,7 +12,7 @@ use super::declare::{
     definitions, indexes, key_names, units,
 };
 use super::describe::{description, named};
-use super::faults::{Faults, check_table, table_name};
+use super::faults::{Faults, check_table, check_table_given, table_name};
 use super::input::Input;
 use super::keys::field_type;
 use super::known::{FAMILY, is_own_name};
@@ -25,9 +25,9 @@ pub(super) const CLASSES: &[&str] = &["STANDARD", "STANDARD_INFREQUENT_ACCESS"];
 pub(super) const VIEWS: &[&str] = &["NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES", "KEYS_ONLY"];
 
 pub(super) async fn create(app: &App, mut input: Input) -> Result<Json> {
-    check_table(&input)?;
+    check_table_given(&input)?;
     let mut faults = Faults::default();
-    faults.table_name(&input);
+    faults.new_table_name(&input);
     faults.required(&input, "KeySchema");
     faults.required(&input, "AttributeDefinitions");
     faults.one_of(&input, "BillingMode", BILLING);

@@ -10,6 +10,7 @@ use super::about::{IndexAbout, Projected, Units};
 use super::faults::{Faults, at};
 use super::input::Input;
 use super::refusal::{Refusal, Result};
+use super::shown::shown_key;
 
 pub(super) const MOST_UNITS: i64 = 1_000_000_000_000;
 const MOST_LOCAL: usize = 5;
@@ -33,8 +34,8 @@ pub(super) fn definitions(input: &Input) -> Definitions {
 pub(super) fn check_members(input: &Input, faults: &mut Faults, within: &str, most_keys: usize) {
     if input.has("KeySchema") {
         let list = input.list("KeySchema");
-        let shown = Json::from(list).to_string();
-        faults.length(list.len(), &shown, &format!("{within}keySchema"), 1, most_keys);
+        let at = format!("{within}keySchema");
+        faults.length(list.len(), &shown_key(list), &at, 1, most_keys);
     }
     for (number, json) in (1..).zip(input.list("KeySchema")) {
         let within = format!("{within}keySchema.{number}.member.");
@@ -84,9 +85,8 @@ pub(super) fn check_index(input: &Input, faults: &mut Faults, within: &str, most
     let kinds = ["ALL", "INCLUDE", "KEYS_ONLY"];
     faults.word(projection.text("ProjectionType"), &format!("{within}projectionType"), &kinds);
     if projection.has("NonKeyAttributes") {
-        let names = projection.list("NonKeyAttributes");
-        let shown = Json::from(names).to_string();
-        faults.length(names.len(), &shown, &format!("{within}nonKeyAttributes"), 1, usize::MAX);
+        let at = format!("{within}nonKeyAttributes");
+        faults.list(projection.list("NonKeyAttributes"), &at, 1, usize::MAX);
     }
 }
 

@@ -1,7 +1,10 @@
 //! Rules for single parameters, of which the service tells all that are broken at once.
 
+use serde_json::Value as Json;
+
 use super::input::Input;
 use super::refusal::{Refusal, Result};
+use super::shown::shown_list;
 
 pub(super) const RETURN_CAPACITY: &[&str] = &["INDEXES", "TOTAL", "NONE"];
 pub(super) const RETURN_METRICS: &[&str] = &["SIZE", "NONE"];
@@ -23,6 +26,11 @@ impl Faults {
     pub(super) fn add(&mut self, value: Option<&str>, at: &str, rule: &str) {
         let value = value.map_or("null".to_owned(), |value| format!("'{value}'"));
         self.0.push(format!("Value {value} at '{at}' failed to satisfy constraint: {rule}"));
+    }
+
+    /// The same where the service does not repeat the value.
+    pub(super) fn add_unshown(&mut self, at: &str, rule: &str) {
+        self.0.push(format!("Value at '{at}' failed to satisfy constraint: {rule}"));
     }
 
     pub(super) fn required(&mut self, input: &Input, name: &str) {
@@ -71,16 +79,16 @@ impl Faults {
         least: usize,
         most: usize,
     ) {
-        let rule = match length {
-            length if length < least => {
-                format!("Member must have length greater than or equal to {least}")
-            }
-            length if length > most => {
-                format!("Member must have length less than or equal to {most}")
-            }
-            _ => return,
-        };
-        self.add(Some(shown), at, &rule);
+        if let Some(rule) = length_rule(length, least, most) {
+            self.add(Some(shown), at, &rule);
+        }
+    }
+
+    /// A list of so many elements.
+    pub(super) fn list(&mut self, list: &[Json], at: &str, least: usize, most: usize) {
+        if let Some(rule) = length_rule(list.len(), least, most) {
+            self.add(Some(&shown_list(list)), at, &rule);
+        }
     }
 
     /// A text that may be left out, of so many characters.
@@ -114,10 +122,18 @@ impl Faults {
     }
 
     pub(super) fn table(&mut self, name: &str, at: &str) {
-        if name.is_empty() || name.len() > 1024 {
-            return self.length(name.len(), name, at, 1, 1024);
-        }
-        self.pattern(name_of(name), at);
+        self.table_of(name, at, 1);
+    }
+
+    /// The name of a table that is to be made, which must be given.
+    pub(super) fn new_table_name(&mut self, input: &Input) {
+        self.table_of(input.text("TableName").unwrap_or_default(), "tableName", 3);
+    }
+
+    fn table_of(&mut self, name: &str, at: &str, least: usize) {
+        let bare = name_of(name);
+        self.pattern(bare, at);
+        self.length(bare.len(), bare, at, least, 255);
     }
 
     pub(super) fn finish(mut self) -> Result<()> {
@@ -145,9 +161,14 @@ pub(super) fn table_name(input: &Input) -> Result<String> {
 
 /// What operations on tables ask of the name before all else.
 pub(super) fn check_table(input: &Input) -> Result<()> {
-    match input.text("TableName") {
-        Some(name) => check_name_length(name_of(name)),
-        None => Err(Refusal::validation(
+    check_table_given(input)?;
+    check_name_length(name_of(input.text("TableName").unwrap_or_default()))
+}
+
+pub(super) fn check_table_given(input: &Input) -> Result<()> {
+    match input.has("TableName") {
+        true => Ok(()),
+        false => Err(Refusal::validation(
             "The parameter 'TableName' is required but was not present in the request",
         )),
     }
@@ -159,6 +180,19 @@ pub(super) fn check_name_length(name: &str) -> Result<()> {
         false => Err(Refusal::validation(
             "TableName must be at least 3 characters long and at most 255 characters long",
         )),
+    }
+}
+
+/// The rule that a length breaks, if it does.
+pub(super) fn length_rule(length: usize, least: usize, most: usize) -> Option<String> {
+    match length {
+        length if length < least => {
+            Some(format!("Member must have length greater than or equal to {least}"))
+        }
+        length if length > most => {
+            Some(format!("Member must have length less than or equal to {most}"))
+        }
+        _ => None,
     }
 }
 

@@ -64,8 +64,8 @@ pub(super) fn is_own_name(table: &str) -> bool {
 }
 
 impl Known {
-    fn new(table: Table, about: Option<About>, ttl_delay: Duration) -> Result<Self> {
-        let (version, schema) = (table.version()?, table.schema()?);
+    fn new(table: Table, version: u32, about: Option<About>, ttl_delay: Duration) -> Result<Self> {
+        let schema = table.schema()?;
         let key = key_parts(&schema).ok_or_else(Refusal::no_table)?;
         let about = match about {
             Some(about) => mended(about, native(&schema, &key)),
@@ -87,6 +87,11 @@ impl Known {
             .map(|(name, of)| (name.to_owned(), of))
             .collect();
         Ok(Known { table, about, key, is_own, version, declared, indexed, ttl_delay })
+    }
+
+    /// Whether the table's definition is still the one that this is of.
+    pub(super) fn is_current(&self) -> bool {
+        self.table.version().is_ok_and(|version| version == self.version)
     }
 
     pub(super) fn is_key(&self, attribute: &str) -> bool {
@@ -194,9 +199,7 @@ impl Shared {
         if *lead == Lead::Elsewhere || *lead != database.lead() {
             return None;
         }
-        // A table that was dropped has no version any more.
-        let version = known.table.version().ok();
-        (version == Some(known.version)).then(|| known.clone())
+        known.is_current().then(|| known.clone())
     }
 
     /// Reads a table's definition, and keeps it.
@@ -206,10 +209,12 @@ impl Shared {
         }
         let lead = database.lead();
         let table = database.table(name)?;
+        // First: what is told of the table is of this version, or newer.
+        let version = table.version()?;
         let now = database.now().as_micros() as f64 / 1e6;
         let about = About::read(database, name)?;
         let about = about.map(|about| streams::settled(about, &table, now)).transpose()?;
-        let known = Known::new(table, about, self.ttl_delay)?;
+        let known = Known::new(table, version, about, self.ttl_delay)?;
         let known = Arc::new(known);
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         tables.insert(name.to_owned(), (lead, known.clone()));

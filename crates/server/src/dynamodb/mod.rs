@@ -2,7 +2,8 @@
 //!
 //! - [`wire`], [`refusal`], [`cors`]: bytes, errors and headers.
 //! - [`credentials`], [`signature`]: who asks.
-//! - [`shapes`], [`faults`], [`input`]: what a request is made of, and the rules for each of it.
+//! - [`shapes`], [`faults`], [`shown`], [`input`]: what a request is made of, and the rules for each
+//!   of it.
 //! - [`known`], [`about`], [`declare`], [`keys`], [`item`]: tables, keys and items as rows.
 //! - [`change`], [`found`], [`capacity`]: writing, reading, and what it would cost.
 //! - [`sweep`]: gives rows their times when time to live is switched on or off.
@@ -29,6 +30,7 @@ mod projected;
 mod refusal;
 mod search;
 mod shapes;
+mod shown;
 mod signature;
 mod statements;
 mod streams;
@@ -60,6 +62,7 @@ use wire::Answer;
 
 pub(crate) use about::forget;
 pub(crate) use known::Shared;
+pub(crate) use streams::keep_changes;
 pub(crate) use sweep::resume;
 pub(crate) use wire::CHECKSUM;
 

@@ -35,7 +35,8 @@ struct Search {
 }
 
 pub(super) async fn query(app: &App, mut input: Input) -> Result<Answer> {
-    check(&input, &mut Faults::default())?;
+    check(&input, Faults::default())?;
+    check_query_limit(&input)?;
     let name = table_name(&input)?;
     check_kinds(
         &input,
@@ -76,7 +77,8 @@ pub(super) async fn scan(app: &App, mut input: Input) -> Result<Answer> {
     faults.at_least(input.integer("Segment"), "segment", 0);
     faults.at_least(input.integer("TotalSegments"), "totalSegments", 1);
     faults.at_most(input.integer("TotalSegments"), "totalSegments", MOST_SEGMENTS);
-    check(&input, &mut faults)?;
+    faults.at_least(input.integer("Limit"), "limit", 1);
+    check(&input, faults)?;
     let name = table_name(&input)?;
     check_kinds(
         &input,
@@ -98,16 +100,24 @@ pub(super) async fn scan(app: &App, mut input: Input) -> Result<Answer> {
 }
 
 /// The rules for single parameters.
-fn check(input: &Input, faults: &mut Faults) -> Result<()> {
+fn check(input: &Input, mut faults: Faults) -> Result<()> {
     faults.table_name(input);
     if input.has("IndexName") {
         faults.index_name(input, "");
     }
-    faults.at_least(input.integer("Limit"), "limit", 1);
     faults.one_of(input, "Select", SELECT);
     faults.one_of(input, "ConditionalOperator", OPERATOR);
     faults.one_of(input, "ReturnConsumedCapacity", RETURN_CAPACITY);
-    std::mem::take(faults).finish()
+    faults.finish()
+}
+
+/// The service has words of its own for the limit of a query, after all other rules.
+fn check_query_limit(input: &Input) -> Result<()> {
+    let mut faults = Faults::default();
+    if input.integer("Limit").is_some_and(|limit| limit < 1) {
+        faults.add_unshown("Limit", "Member must have value greater than or equal to 1");
+    }
+    faults.finish()
 }
 
 fn check_operator(input: &Input, filter: &str) -> Result<()> {

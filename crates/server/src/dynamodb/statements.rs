@@ -199,7 +199,7 @@ struct Selected {
 }
 
 /// What a select finds: along a key if its condition has one, otherwise among all items.
-async fn find(app: &App, select: Select, input: &Input) -> Result<Selected> {
+async fn find(app: &App, mut select: Select, input: &Input) -> Result<Selected> {
     let known = known(app, &select.table).await?;
     let index = match &select.index {
         Some(name) => Some(known.index(name)?.clone()),
@@ -207,11 +207,12 @@ async fn find(app: &App, select: Select, input: &Input) -> Result<Selected> {
     };
     let (partition, sort) = key_attributes(&known, index.as_ref());
     let names: Vec<&str> = partition.iter().chain(&sort).map(|part| part.name).collect();
-    let split = select.condition.clone().map(|condition| split_key(condition, &names));
+    let condition = select.condition.take();
+    let split = condition.clone().map(|condition| split_key(condition, &names));
     let found = split.and_then(|(tests, rest)| Some((tests.search(&partition, &sort).ok()?, rest)));
     let (search, filter) = match found {
         Some((search, rest)) => (Some(search), rest),
-        None => (None, select.condition),
+        None => (None, condition),
     };
     let start = match input.text("NextToken") {
         None => None,
@@ -239,11 +240,7 @@ async fn find(app: &App, select: Select, input: &Input) -> Result<Selected> {
     };
     let passes = |item: &Item| filter.as_ref().is_none_or(|filter| filter.matches(item));
     let items = found.rows.iter().map(|row| known.whole_item(row)).map(shown).filter(passes);
-    let items = items.map(|item| match &select.projection {
-        Some(projection) => projection.apply(&item),
-        None => item,
-    });
-    let items = items.collect();
+    let items = items.map(|item| select.told(item)).collect();
     let units = read_units(found.bytes, input.flag("ConsistentRead"));
     let cost = match &index {
         Some(index) => Cost::of_index(index, units),
@@ -274,7 +271,7 @@ fn read_all(input: &mut Input, name: &str, most: usize) -> Result<Vec<Asked>> {
     faults.required(input, name);
     if input.has(name) {
         let at = if name == "Statements" { "statements" } else { "transactStatements" };
-        faults.length(input.list(name).len(), "[]", at, 1, most);
+        faults.list(input.list(name), at, 1, most);
     }
     faults.finish()?;
     let statements = input.take_list(name).into_iter().map(|json| read(&mut Input::of(json)));
@@ -382,27 +379,26 @@ pub(super) async fn transaction(app: &App, scope: Scope, mut input: Input) -> Re
 async fn read_together(app: &App, statements: Vec<Asked>, input: Input) -> Result<Json> {
     let mut asked = Vec::new();
     for Asked { statement, .. } in statements {
-        let Statement::Select(select) = statement else { continue };
+        let Statement::Select(mut select) = statement else { continue };
         let known = known(app, &select.table).await?;
-        let all = select.condition.unwrap_or(Condition::All(Vec::new()));
+        let all = select.condition.take().unwrap_or(Condition::All(Vec::new()));
         let (key, rest) = whole_key(&known, all)?;
         let row_key = known.key_of(&key)?;
-        asked.push((known, row_key, rest, select.projection));
+        asked.push((known, row_key, rest, select));
     }
     let now = app.database.now();
     app.apart(move |database| {
         let keys = asked.iter().map(|(known, key, ..)| (&known.table, key.clone()));
         let rows = database.get_all(keys)?;
         let (mut responses, mut costs) = (Vec::new(), Costs::default());
-        for ((known, _, rest, projection), row) in asked.into_iter().zip(rows) {
+        for ((known, _, rest, select), row) in asked.into_iter().zip(rows) {
             let item = row.and_then(|row| known.item(&row, now));
             let size = item.as_ref().map_or(0, item_size);
             costs.add(&known, &Cost::of_read(read_units(size, true)), 2.0);
             let item = item.filter(|item| rest.is_none_or(|rest| rest.matches(item)));
-            responses.push(match (item, projection) {
-                (None, _) => json!({}),
-                (Some(item), None) => json!({"Item": encode_item(&item)}),
-                (Some(item), Some(only)) => json!({"Item": encode_item(&only.apply(&item))}),
+            responses.push(match item {
+                None => json!({}),
+                Some(item) => json!({"Item": encode_item(&select.told(item))}),
             });
         }
         Ok(together(&input, responses, &costs))

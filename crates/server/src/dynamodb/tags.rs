@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value as Json, json};
 
 use super::about::About;
+use super::describe::ACCOUNT;
 use super::faults::Faults;
 use super::input::Input;
 use super::refusal::{Refusal, Result};
@@ -38,23 +39,22 @@ pub(super) fn read(input: &Input) -> Result<Vec<(String, String)>> {
 
 /// The ARN that a request names, before the rules for the other parameters.
 fn resource(input: &Input, operation: &str) -> Result<String> {
-    let Some(text) = input.text("ResourceArn") else {
+    let Some(arn) = input.text("ResourceArn") else {
         return Err(Refusal::validation("Invalid TableArn"));
     };
-    let mut parts = text.splitn(6, ':');
-    let starts = parts.by_ref().take(5).filter(|part| !part.is_empty()).count();
-    let ends = parts.next().and_then(|last| last.split_once('/'));
-    if starts == 5 && ends.is_some_and(|(kind, name)| !kind.is_empty() && !name.is_empty()) {
-        return Ok(text.to_owned());
+    let rest = arn.strip_prefix("arn:aws:dynamodb:");
+    let account = rest.and_then(|rest| rest.split(':').nth(1));
+    match account.is_none_or(|account| account == ACCOUNT) {
+        true => Ok(arn.to_owned()),
+        false => Err(Refusal::new(
+            "AccessDeniedException",
+            format!(
+                "User: arn:aws:iam::{ACCOUNT}:user/stonecrop is not authorized to perform: \
+                 dynamodb:{operation} on resource: {arn} because no resource-based policy allows \
+                 the dynamodb:{operation} action"
+            ),
+        )),
     }
-    let resource = if text.is_empty() { "*" } else { text };
-    Err(Refusal::new(
-        "AccessDeniedException",
-        format!(
-            "User: arn:aws:iam::000000000000:user/stonecrop is not authorized to perform: \
-             dynamodb:{operation} on resource: {resource}"
-        ),
-    ))
 }
 
 /// The table of an ARN.

@@ -36,7 +36,11 @@ pub(super) async fn update(app: &App, mut input: Input) -> Result<Json> {
         Ok(())
     };
     alter_about(app, &name, alter).await.map_err(named(&name))?;
+    // Writes that were begun before are done by now, or begin anew: the sweep meets all of theirs.
+    let table = name.clone();
+    let renewed = app.apart(move |database| Ok(database.table(&table)?.renew()?)).await;
     sweep::start(app, &name);
+    renewed?;
     Ok(answer)
 }
 

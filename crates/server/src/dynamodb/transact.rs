@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json, json};
-use stonecrop::{Error, Table, Write};
-use stonecrop_dynamodb::value::{check_put_size, encode_item, item_size};
+use stonecrop::{Error, RowKey, Table, Write};
+use stonecrop_dynamodb::value::{Item, check_put_size, encode_item, item_size};
 
 use super::capacity::{Cost, Costs, collection, read_units};
 use super::change::{Action, Cell, Change, Outcome, outcome};
@@ -13,6 +13,7 @@ use super::expressions::{condition, placeholders, projection, update};
 use super::faults::{Faults, RETURN_CAPACITY, RETURN_METRICS, RETURN_ON_FAILURE, table_name};
 use super::input::Input;
 use super::items::check_update;
+use super::known::Known;
 use super::refusal::{Refusal, Result};
 use super::tokens::{self, Token};
 use crate::app::App;
@@ -28,8 +29,7 @@ fn check(input: &Input) -> Result<()> {
     let mut faults = Faults::default();
     faults.required(input, "TransactItems");
     if input.has("TransactItems") {
-        let length = input.list("TransactItems").len();
-        faults.length(length, "[]", "transactItems", 1, MOST_ACTIONS);
+        faults.list(input.list("TransactItems"), "transactItems", 1, MOST_ACTIONS);
     }
     faults.one_of(input, "ReturnConsumedCapacity", RETURN_CAPACITY);
     faults.one_of(input, "ReturnItemCollectionMetrics", RETURN_METRICS);
@@ -50,6 +50,7 @@ pub(super) async fn write(app: &App, mut input: Input) -> Result<Json> {
     for json in actions {
         changes.push(change(app, Input::of(json), tells_cost).await?);
     }
+    let changes = all_or_cancelled(changes)?;
     check_apart(&changes)?;
     check_size(&changes)?;
     let changes = changes.into_iter().map(Arc::new).collect::<Vec<_>>();
@@ -62,7 +63,8 @@ pub(super) async fn write(app: &App, mut input: Input) -> Result<Json> {
     }
 }
 
-async fn change(app: &App, mut input: Input, keeps_items: bool) -> Result<Change> {
+/// What is wrong with the request is an error; what its table has against it is one within.
+async fn change(app: &App, mut input: Input, keeps_items: bool) -> Result<Result<Change>> {
     const KINDS: [&str; 4] = ["ConditionCheck", "Put", "Update", "Delete"];
     let given: Vec<&str> = KINDS.into_iter().filter(|kind| input.has(kind)).collect();
     let [kind] = given.as_slice() else {
@@ -82,37 +84,60 @@ async fn change(app: &App, mut input: Input, keeps_items: bool) -> Result<Change
     }
     faults.finish()?;
     let name = table_name(&action)?;
-    let item = action.take_item(if *kind == "Put" { "Item" } else { "Key" })?;
+    let mut item = action.take_item(if *kind == "Put" { "Item" } else { "Key" })?;
     let mut places = placeholders(&mut action)?;
     let update = update(&mut action, &mut places)?;
     let condition = condition(&mut action, &mut places)?;
     places.check_all_used()?;
     let known = app.known(&name).await?;
-    let row_key = match *kind {
-        "Put" => known.key_in(&item)?,
-        _ => known.key_of(&item)?,
-    };
-    let key = known.key_item(&item);
-    if let Some(update) = &update {
-        check_update(&known, update)?;
-    }
     let does = match *kind {
-        "Put" => {
-            Change::check_put(&known, &item)?;
-            check_put_size(&item)?;
-            Action::Put(item)
-        }
+        "Put" => Action::Put(std::mem::take(&mut item)),
         "Update" => Action::Update(update),
         "Delete" => Action::Delete,
         _ => Action::Check,
     };
+    let item = match &does {
+        Action::Put(item) => item,
+        _ => &item,
+    };
+    let row_key = match key_of_action(&known, &does, item) {
+        Ok(row_key) => row_key,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let key = known.key_item(item);
     let tells_item = action.text("ReturnValuesOnConditionCheckFailure") == Some("ALL_OLD");
     let now = app.database.now();
     let change =
         Change { known, row_key, key, action: does, condition, tells_item, keeps_items, now };
     let new = change.known.undeclared(change.names());
     let known = app.known_with(change.known.clone(), new).await?;
-    Ok(Change { known, ..change })
+    Ok(Ok(Change { known, ..change }))
+}
+
+/// The key of the row that an action is about, if the table can take the action.
+fn key_of_action(known: &Known, action: &Action, item: &Item) -> Result<RowKey<'static>> {
+    let row_key = match action {
+        Action::Put(_) => known.key_in(item)?,
+        _ => known.key_of(item)?,
+    };
+    match action {
+        Action::Put(item) => {
+            Change::check_put(known, item)?;
+            check_put_size(item)?;
+        }
+        Action::Update(Some(update)) => check_update(known, update)?,
+        _ => {}
+    }
+    Ok(row_key)
+}
+
+/// All that was asked for; if its table had something against any, the transaction is cancelled.
+fn all_or_cancelled<T>(asked: Vec<Result<T>>) -> Result<Vec<T>> {
+    if asked.iter().all(Result::is_ok) {
+        return asked.into_iter().collect();
+    }
+    let outcome = |one: Result<T>| Outcome { refusal: one.err(), ..Outcome::default() };
+    Err(cancelled(&asked.into_iter().map(outcome).collect::<Vec<_>>()))
 }
 
 pub(super) fn check_apart(changes: &[Change]) -> Result<()> {
@@ -155,12 +180,18 @@ pub(super) async fn commit(
         Some(_) => Some(app.apart(|database| Ok(tokens::table(database)?)).await?),
         None => None,
     };
+    let mut changes = changes.to_vec();
     for _ in 0..TRIES {
         let cells: Vec<Cell> = changes.iter().map(|_| Cell::default()).collect();
         let token_write = tokens.iter().cloned().zip(token.iter().map(Token::write));
-        let writes: Vec<_> = token_write.chain(writes(changes, &cells)).collect();
+        let writes: Vec<_> = token_write.chain(writes(&changes, &cells)).collect();
         match app.write_across(writes).await {
-            Err(problem) if problem.kind.code == "altered" => continue,
+            Err(problem) if problem.kind.code == "altered" => {
+                for change in &mut changes {
+                    *change = Arc::new(change.renewed(app).await?);
+                }
+                continue;
+            }
             Err(problem) if problem.kind.code != "condition-failed" => return Err(problem.into()),
             Ok(_) | Err(_) => {}
         }
@@ -252,9 +283,10 @@ pub(super) async fn get(app: &App, mut input: Input) -> Result<Json> {
         let projection = projection(&mut action, &mut places)?;
         places.check_all_used()?;
         let known = app.known(&name).await?;
-        let row_key = known.key_of(&key)?;
-        asked.push((known, row_key, projection));
+        let row_key = known.key_of(&key);
+        asked.push(row_key.map(|row_key| (known, row_key, projection)));
     }
+    let asked = all_or_cancelled(asked)?;
     let is_same = |at: usize| {
         let Some((known, key, _)) = asked.get(at) else { return false };
         let mut others = asked.iter().skip(at + 1);

@@ -62,6 +62,7 @@ pub(super) async fn alter(
     Path(table): Path<String>,
     Json(alteration): Json<Alteration>,
 ) -> Result<Answer<Table>> {
+    let of_app = app.clone();
     app.in_time(move |database| {
         let table = database.table(&table)?;
         for family in alteration.add_families {
@@ -75,7 +76,8 @@ pub(super) async fn alter(
             table.set_lifetime(&family.family, length(family.ttl), length(family.keep))?;
         }
         if let Some(changes) = alteration.changes {
-            table.keep_changes(changes.map(|KeptChanges { keep: Lasting(keep) }| keep))?;
+            let keep = changes.map(|KeptChanges { keep: Lasting(keep) }| keep);
+            crate::dynamodb::keep_changes(&of_app, database, &table, keep)?;
         }
         Ok(Answer(Table::of(&table)?))
     })

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value as Json;
-use stonecrop::Table;
+use stonecrop::{Database, Table};
 
 use super::about::{About, StreamAbout, StreamEnd};
 use super::create::{VIEWS, label};
@@ -97,9 +97,29 @@ pub(super) fn change(known: &Known, about: &mut About, input: Input, now: f64) -
     Ok(())
 }
 
+/// Another door keeps the changes of a table for so long, or none any more. That is its stream's end
+/// if it has one; or else, what it leaves behind.
+pub(crate) fn keep_changes(
+    app: &App,
+    database: &Database,
+    table: &Table,
+    keep: Option<Duration>,
+) -> stonecrop::Result<()> {
+    let _altering = app.dynamodb.lock();
+    table.keep_changes(keep)?;
+    let Some(about) = About::read(database, table.name())? else { return Ok(()) };
+    let mut about = settled(about, table, seconds(app))?;
+    if let Some(stream) = &mut about.stream {
+        stream.kept_before = keep;
+    }
+    about.write(database, table.name())?;
+    app.dynamodb.forget(table.name());
+    Ok(())
+}
+
 /// What is told of a table that keeps no changes any more, whoever switched them off: its stream
 /// is over.
-pub(super) fn settled(mut about: About, table: &Table, now: f64) -> Result<About> {
+pub(super) fn settled(mut about: About, table: &Table, now: f64) -> stonecrop::Result<About> {
     if about.stream.is_none() || table.schema()?.kept_changes().is_some() {
         return Ok(about);
     }
