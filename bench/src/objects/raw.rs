@@ -14,6 +14,7 @@ use object_store::path::Path;
 use slatedb::config::{ScanOptions, Settings};
 use slatedb::db_cache::moka::{MokaCache, MokaCacheOptions};
 use slatedb::{Db, WriteBatch};
+use stonecrop_keys::stripe;
 use tokio::runtime::Runtime;
 
 use super::contender::{
@@ -51,8 +52,14 @@ impl Raw {
         Ok(())
     }
 
+    /// The shard of a row by its stripe, each with a run of them.
+    fn shard_of(&self, row: u64) -> usize {
+        let stripe = place(row).first().copied().unwrap_or(0);
+        usize::from(stripe) * self.shards.len() / 256
+    }
+
     fn shard(&self, row: u64) -> Result<&Db> {
-        self.shards.get(row as usize % self.shards.len()).context("no such shard")
+        self.shards.get(self.shard_of(row)).context("no such shard")
     }
 }
 
@@ -73,17 +80,40 @@ fn resolve(path: &str, parameters: &str) -> Result<(Arc<dyn ObjectStore>, Path)>
     Ok((Arc::new(builder.with_region("us-east-1").build()?), Path::from(path)))
 }
 
+/// What all entries of the rows begin with: the only family of the first table.
+const ROWS: &[u8] = b"\x01\x20\x00\x00\x00\x01\x00\x01";
+/// What all entries of the index begin with, and each of its strings.
+const INDEX: &[u8] = b"\x01\x30\x00\x00\x00\x01\x00\x01\x38";
+
+/// The stripe of a row, and its key.
+fn place(row: u64) -> Vec<u8> {
+    let mut place = [&[0, 0x13][..], &row.to_be_bytes()].concat();
+    if let Some((first, key)) = place.split_first_mut() {
+        *first = stripe(key);
+    }
+    place
+}
+
 fn row_key(row: u64) -> Vec<u8> {
-    [&b"\x01\x20\x00\x00\x00\x01\x00\x01\x00\x10"[..], &row.to_be_bytes()].concat()
+    [ROWS, &place(row)].concat()
 }
 
 fn index_prefix(owner: &str) -> Vec<u8> {
-    [&b"\x01\x30\x00\x00\x00\x01\x00\x01\x20"[..], owner.as_bytes(), &b"\x00\x01"[..]].concat()
+    [INDEX, owner.as_bytes(), b"\x00\x01"].concat()
 }
 
 /// The clock of a family, and its columns.
 fn value(row: u64) -> Vec<u8> {
-    [&[0; 26][..], name(row).as_bytes(), owner(row).as_bytes(), &[0; 12]].concat()
+    let (name, owner) = (name(row), owner(row));
+    let parts: [&[u8]; 6] = [
+        &[0; 25],
+        b"\x01\x28\x1e",
+        name.as_bytes(),
+        b"\x02\x28\x0c",
+        owner.as_bytes(),
+        b"\x03\x10\x00",
+    ];
+    parts.concat()
 }
 
 impl Contender for Raw {
@@ -91,11 +121,10 @@ impl Contender for Raw {
         self.runtime.block_on(async {
             for first in (0..rows).step_by(BATCH as usize) {
                 let mut batches: Vec<_> = self.shards.iter().map(|_| WriteBatch::new()).collect();
-                let count = batches.len();
                 for row in first..rows.min(first + BATCH) {
-                    let batch = batches.get_mut(row as usize % count).context("no shard")?;
-                    batch.put(row_key(row), value(row));
-                    let index = [index_prefix(&owner(row)), row_key(row)].concat();
+                    let batch = batches.get_mut(self.shard_of(row)).context("no such shard")?;
+                    batch.put_bytes(row_key(row).into(), value(row).into());
+                    let index = [index_prefix(&owner(row)), place(row)].concat();
                     batch.put(index, [0; 10]);
                 }
                 let writes = self.shards.iter().zip(batches).map(|(db, batch)| db.write(batch));
@@ -147,7 +176,7 @@ impl Contender for Raw {
                     let mut entries = db.scan_prefix_with_options(&prefix, .., &options).await?;
                     let mut rows = Vec::new();
                     while let Some(entry) = entries.next().await? {
-                        rows.push(entry.key.slice(prefix.len()..));
+                        rows.push([ROWS, &entry.key.slice(prefix.len()..)].concat());
                     }
                     black_box(try_join_all(rows.iter().map(|row| db.get(row))).await?);
                 }
@@ -166,8 +195,7 @@ impl Contender for Raw {
         self.runtime.block_on(async {
             let mut found = 0;
             for db in &self.shards {
-                let mut entries =
-                    db.scan_prefix_with_options(&b"\x01\x20"[..], .., &options).await?;
+                let mut entries = db.scan_prefix_with_options(ROWS, .., &options).await?;
                 while let Some(entry) = entries.next().await? {
                     black_box(entry);
                     found += 1;
