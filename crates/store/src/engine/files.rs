@@ -109,12 +109,17 @@ fn oldest(shard: &Keyspace) -> u64 {
     youngest.saturating_sub(shard.tree.sealed_memtable_count() as u64)
 }
 
-/// The entries of a range as they were at a moment, if they are all in files. What a compaction was
-/// allowed to drop since then is missed in them.
+/// The list of files of a shard has a number, another one after each change.
+pub(crate) fn version(shard: &Keyspace) -> u64 {
+    shard.tree.current_version().id()
+}
+
+/// The entries of a range as they were at a moment, if they are all in files, and the list of files
+/// is still that of then: a compaction since may have dropped what the moment still has.
 pub(crate) fn scan(
     unflushed: &Unflushed,
     (shard, keyspace): (u8, &Keyspace),
-    seqno: SeqNo,
+    (seqno, of): (SeqNo, u64),
     range: &KeyRange,
     direction: Direction,
 ) -> Option<Merge> {
@@ -122,6 +127,9 @@ pub(crate) fn scan(
         return None;
     }
     let version = keyspace.tree.current_version();
+    if version.id() != of {
+        return None;
+    }
     let start = Bound::Included(lsm_tree::Slice::from(range.start.clone()));
     let end = range.end.clone().map_or(Bound::Unbounded, |end| Bound::Excluded(end.into()));
     let bounds = (start, end);

@@ -5,7 +5,7 @@ use std::io::ErrorKind as IoKind;
 use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
@@ -87,8 +87,6 @@ struct Engine {
     database: Database,
     shards: Arc<[Keyspace]>,
     unflushed: Arc<Unflushed>,
-    /// How many entries compaction was allowed to drop.
-    drops: Arc<AtomicU64>,
     meta: Keyspace,
 }
 
@@ -148,11 +146,10 @@ impl FjallStore {
             path: self.path.clone(),
             moment: self.entries.now(),
             entries: self.entries.clone(),
-            drops: engine.drops.load(Ordering::Acquire),
             snapshot: engine.database.snapshot(),
+            versions: engine.shards.iter().map(files::version).collect(),
             shards: engine.shards.clone(),
             unflushed: engine.unflushed.clone(),
-            dropped: engine.drops.clone(),
             token: self.views.clone(),
         })
     }
@@ -240,9 +237,7 @@ impl Engine {
 
     fn open_files(files: &Path, shards: u16, options: &Options) -> fjall::Result<Self> {
         let retention = options.retention.clone();
-        let drops = Arc::default();
-        let factory = RetentionFactory { retention, drops: Arc::clone(&drops) };
-        let factory: Arc<dyn Factory> = Arc::new(factory);
+        let factory: Arc<dyn Factory> = Arc::new(RetentionFactory { retention });
         let database = Database::builder(files)
             .cache_size(options.cache_bytes - options.cache_bytes / entries::PART_OF_CACHE)
             .with_compaction_filter_factories(Arc::new(move |keyspace| {
@@ -254,7 +249,7 @@ impl Engine {
         let shards = shards.collect::<fjall::Result<Arc<[_]>>>()?;
         let unflushed = Arc::new(Unflushed::new(&shards));
         let meta = keyspace(META)?;
-        Ok(Engine { database, shards, unflushed, drops, meta })
+        Ok(Engine { database, shards, unflushed, meta })
     }
 
     /// The number of the last commit, which must not be below what was acknowledged.
@@ -422,9 +417,8 @@ struct View {
     moment: Moment,
     entries: Arc<Entries>,
     snapshot: Snapshot,
-    /// How many entries compaction had dropped before the snapshot, and how many by now.
-    drops: u64,
-    dropped: Arc<AtomicU64>,
+    /// The numbers of the lists of files that the shards had when the snapshot was just taken.
+    versions: Box<[u64]>,
     shards: Arc<[Keyspace]>,
     unflushed: Arc<Unflushed>,
     token: Arc<()>,
@@ -444,11 +438,11 @@ impl Read for View {
         if range.is_empty() {
             return Ok(Scan::empty());
         }
-        let seqno = self.snapshot.seqno();
-        let files = files::scan(&self.unflushed, (shard, keyspace), seqno, &range, direction);
-        // Asked after the files were: what compaction dropped since the snapshot is missed in them.
-        let has_all = || self.dropped.load(Ordering::Acquire) == self.drops;
-        if let Some(entries) = files.filter(|_| has_all()) {
+        let version = self.versions.get(usize::from(shard)).copied().unwrap_or_default();
+        let moment = (self.snapshot.seqno(), version);
+        if let Some(entries) =
+            files::scan(&self.unflushed, (shard, keyspace), moment, &range, direction)
+        {
             let held = (self.path.clone(), self.token.clone(), self.snapshot.clone());
             return Ok(Scan::new(
                 entries
@@ -479,7 +473,6 @@ fn scan(held: (Arc<Path>, Arc<()>), entries: fjall::Iter, direction: Direction) 
 /// Asks [`Retention`] of every entry that a compaction meets.
 struct RetentionFactory {
     retention: Arc<dyn Retention>,
-    drops: Arc<AtomicU64>,
 }
 
 impl Factory for RetentionFactory {
@@ -488,25 +481,22 @@ impl Factory for RetentionFactory {
     }
 
     fn make_filter(&self, _: &Context) -> Box<dyn CompactionFilter> {
-        let (retention, drops) = (self.retention.clone(), self.drops.clone());
-        Box::new(RetentionFilter { retention, drops })
+        Box::new(RetentionFilter { retention: self.retention.clone() })
     }
 }
 
 struct RetentionFilter {
     retention: Arc<dyn Retention>,
-    drops: Arc<AtomicU64>,
 }
 
 impl CompactionFilter for RetentionFilter {
     fn filter_item(&mut self, item: ItemAccessor<'_>, _: &Context) -> CompactionFilterResult {
         // Remove leaves a tombstone, so that no older version comes back from a lower level.
-        if !self.retention.may_drop(item.key(), &item.value()?) {
-            return Ok(Verdict::Keep);
-        }
-        // Before the file without it can be seen by anybody.
-        self.drops.fetch_add(1, Ordering::Release);
-        Ok(Verdict::Remove)
+        Ok(if self.retention.may_drop(item.key(), &item.value()?) {
+            Verdict::Remove
+        } else {
+            Verdict::Keep
+        })
     }
 }
 
