@@ -142,12 +142,15 @@ impl FjallStore {
     fn view(&self) -> Result<View> {
         let guard = self.engine()?;
         let engine = guard.get()?;
+        // Before the snapshot: one that comes in between is not taken for the snapshot's.
+        let versions = engine.shards.iter().map(files::version).collect();
+        let moment = self.entries.now();
         Ok(View {
             path: self.path.clone(),
-            moment: self.entries.now(),
+            moment,
             entries: self.entries.clone(),
             snapshot: engine.database.snapshot(),
-            versions: engine.shards.iter().map(files::version).collect(),
+            versions,
             shards: engine.shards.clone(),
             unflushed: engine.unflushed.clone(),
             token: self.views.clone(),
@@ -417,7 +420,7 @@ struct View {
     moment: Moment,
     entries: Arc<Entries>,
     snapshot: Snapshot,
-    /// The numbers of the lists of files that the shards had when the snapshot was just taken.
+    /// The numbers of the lists of files that the shards had when the snapshot was about to be taken.
     versions: Box<[u64]>,
     shards: Arc<[Keyspace]>,
     unflushed: Arc<Unflushed>,
