@@ -252,6 +252,11 @@ impl Engine {
         let shards = shards.collect::<fjall::Result<Arc<[_]>>>()?;
         let unflushed = Arc::new(Unflushed::new(&shards));
         let meta = keyspace(META)?;
+        // An open snapshot of before the first write makes fjall forget which others are open, and
+        // what they see is cleaned up under them.
+        if database.snapshot().seqno() == 0 {
+            meta.insert(LAST_COMMIT, 0_u64.to_be_bytes())?;
+        }
         Ok(Engine { database, shards, unflushed, meta })
     }
 
