@@ -49,14 +49,16 @@ mod statement;
 #[cfg(test)]
 mod tests;
 mod token;
+mod told;
 mod update;
 
-use stonecrop::{Path, Step, Value};
+use stonecrop::Value;
 
 pub use key::split_key;
+pub use told::told;
 
 use crate::error::Result;
-use crate::expression::{Condition, Projection, Update, find};
+use crate::expression::{Condition, Projection, Update};
 use crate::value::Item;
 
 /// A statement.
@@ -103,36 +105,6 @@ pub struct Select {
     pub condition: Option<Condition>,
     /// In which order.
     pub order: Vec<OrderBy>,
-}
-
-/// What comes of it.
-///
-/// ```
-/// use serde_json::json;
-/// use stonecrop_dynamodb::partiql::{Statement, parse};
-/// use stonecrop_dynamodb::value::{decode_item, encode_item};
-/// let text = "SELECT home.town, tags[0] FROM people";
-/// let Statement::Select(select) = parse(text, vec![])? else { unreachable!() };
-/// let item = json!({"home": {"M": {"town": {"S": "Rome"}}}, "tags": {"L": [{"N": "7"}]}});
-/// let told = select.told(decode_item(item)?);
-/// assert_eq!(encode_item(&told), json!({"town": {"S": "Rome"}, "_2": {"N": "7"}}));
-/// # Ok::<(), stonecrop_dynamodb::Error>(())
-/// ```
-impl Select {
-    /// What it tells of an item: each part by the last name of its path, without what it was in. A
-    /// part that is a place in a list has no name, and is told by its number among the parts.
-    pub fn told(&self, item: Item) -> Item {
-        let Some(projection) = &self.projection else { return item };
-        let part = |(number, path): (usize, &Path)| {
-            let name = match path.steps().last() {
-                None => path.column().to_owned(),
-                Some(Step::Field(name)) => name.clone(),
-                Some(Step::Index(_)) => format!("_{number}"),
-            };
-            Some((name, find(&item, path)?.clone()))
-        };
-        (1..).zip(projection.paths()).filter_map(part).collect()
-    }
 }
 
 /// One attribute of `ORDER BY`.

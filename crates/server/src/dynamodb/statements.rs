@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json, json};
 use stonecrop_dynamodb::expression::{Condition, KeyTest, Placeholders};
-use stonecrop_dynamodb::partiql::{Returning, Select, Statement, parse, split_key};
+use stonecrop_dynamodb::partiql::{Returning, Select, Statement, parse, split_key, told};
 use stonecrop_dynamodb::value::{
     Item, check_put_size, decode, decode_item, encode_item, item_size,
 };
@@ -240,7 +240,7 @@ async fn find(app: &App, mut select: Select, input: &Input) -> Result<Selected> 
     };
     let passes = |item: &Item| filter.as_ref().is_none_or(|filter| filter.matches(item));
     let items = found.rows.iter().map(|row| known.whole_item(row)).map(shown).filter(passes);
-    let items = items.map(|item| select.told(item)).collect();
+    let items = items.map(|item| told(&select, item)).collect();
     let units = read_units(found.bytes, input.flag("ConsistentRead"));
     let cost = match &index {
         Some(index) => Cost::of_index(index, units),
@@ -398,7 +398,7 @@ async fn read_together(app: &App, statements: Vec<Asked>, input: Input) -> Resul
             let item = item.filter(|item| rest.is_none_or(|rest| rest.matches(item)));
             responses.push(match item {
                 None => json!({}),
-                Some(item) => json!({"Item": encode_item(&select.told(item))}),
+                Some(item) => json!({"Item": encode_item(&told(&select, item))}),
             });
         }
         Ok(together(&input, responses, &costs))
