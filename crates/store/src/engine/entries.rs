@@ -21,6 +21,8 @@ const SLOTS: usize = 1 << 17;
 const MISSES_OF_ENTRY: usize = 4;
 /// After how many misses it is looked at whether there is room.
 const MISSES_OF_LOOK: u32 = 64;
+/// There is memory for the finding of so many entries from the start, at most.
+const MOST_EXPECTED: usize = 1 << 22;
 /// What an entry takes beside its bytes, about.
 const OVERHEAD: usize = 128;
 
@@ -54,6 +56,7 @@ struct Kept {
 impl Entries {
     pub(crate) fn new(bytes: u64, committed: u64) -> Self {
         let expected = usize::try_from(bytes).unwrap_or(usize::MAX) / (2 * OVERHEAD);
+        let expected = expected.min(MOST_EXPECTED);
         let misses = expected.saturating_mul(MISSES_OF_ENTRY).next_power_of_two();
         Entries {
             kept: Cache::with(expected, bytes, Weight, <_>::default(), <_>::default()),
