@@ -43,9 +43,9 @@ pub(crate) struct TableState {
     pub(crate) indexes: Vec<IndexState>,
 }
 
-/// The names of the declared columns, by family and id.
+/// The names of the declared families and their columns, by family and id.
 #[derive(Debug)]
-pub(crate) struct Names(Vec<Vec<Arc<str>>>);
+pub(crate) struct Names(Vec<(String, Vec<Arc<str>>)>);
 
 impl Names {
     /// The name of a column of a family.
@@ -57,7 +57,14 @@ impl Names {
     /// The names of a family's columns, by their ids less one.
     pub(crate) fn of(&self, family: u16) -> &[Arc<str>] {
         let index = usize::from(family).checked_sub(1);
-        index.and_then(|index| self.0.get(index)).map_or(&[], Vec::as_slice)
+        index.and_then(|index| self.0.get(index)).map_or(&[], |(_, columns)| columns)
+    }
+
+    /// The family of a row's column; a loose one is a family by itself.
+    pub(crate) fn family<'n>(&'n self, name: &'n Name) -> &'n str {
+        let Name::Declared { family, .. } = name else { return self.resolve(name) };
+        let index = usize::from(*family).checked_sub(1);
+        index.and_then(|index| self.0.get(index)).map_or("", |(family, _)| family)
     }
 
     /// The name of a row's column; empty for one that was never declared, which no row has.
@@ -236,7 +243,7 @@ impl TableState {
                 columns.insert(name.clone(), DeclaredColumn { family, id, column_type });
                 family_names.push(name);
             }
-            names.push(family_names);
+            names.push((declared.name.clone(), family_names));
         }
         let mut state = TableState {
             id,

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use stonecrop_store::{Direction, Read};
+use stonecrop_store::{Direction, Read, Store};
 
 use crate::catalog::{DeclaredColumn, Place, TableState, loose_prefix};
 use crate::clock::Timestamp;
 use crate::entry::{Columns, Header};
 use crate::error::Result;
 use crate::key::RowKey;
-use crate::record::{LOOSE, entry_key, family_prefix, history_range, history_times};
+use crate::record::{LOOSE, PLACE, entry_key, family_prefix, history_range, history_times};
 use crate::retention::is_droppable;
 use crate::row::{Cell, Name, Row, Version};
 use crate::schema::History;
@@ -184,6 +184,30 @@ impl Entries {
         self.list.clear();
     }
 
+    /// The declared families that are wanted of a row, all of one moment.
+    fn together(
+        store: &dyn Store,
+        table: &TableState,
+        place: &Place,
+        selection: &Selection,
+        moment: Moment,
+    ) -> Result<Self> {
+        let size = PLACE + place.bytes.len();
+        let mut keys = Vec::with_capacity(size * selection.families.len());
+        for family in selection.families() {
+            keys.extend_from_slice(&family_prefix(table.id, family));
+            keys.extend_from_slice(&place.bytes);
+        }
+        let sought: Vec<_> = keys.chunks_exact(size).map(|key| (place.shard, key)).collect();
+        let mut entries = Entries::default();
+        for (family, value) in selection.families().zip(store.get_together(&sought)?) {
+            if let Some(value) = value {
+                entries.push(table, family, Bytes::new(), value, moment)?;
+            }
+        }
+        Ok(entries)
+    }
+
     /// Takes an entry in, if it can be seen.
     pub(crate) fn push(
         &mut self,
@@ -309,6 +333,29 @@ impl Entries {
     }
 }
 
+/// A row as it is now, if it is there. Where no loose columns are wanted that takes no snapshot.
+pub(crate) fn read_now(
+    store: &dyn Store,
+    table: &TableState,
+    place: &Place,
+    selection: &Selection,
+    moment: Moment,
+) -> Result<Option<Row>> {
+    let reads_loose = || selection.wants_loose() && table.is_loose();
+    if !reads_loose() {
+        let mut entries = Entries::together(store, table, place, selection, moment)?;
+        // Once more: who writes the first loose column of a table says so before.
+        if !reads_loose() && (selection.all || !entries.is_empty()) {
+            return match entries.is_empty() {
+                true => Ok(None),
+                false => entries.row(table, &place.bytes, selection, moment).map(Some),
+            };
+        }
+    }
+    let snapshot = store.snapshot()?;
+    Loader::new(&*snapshot, table, place, moment).row(selection)
+}
+
 /// A set of families; the first ones, which are nearly all, take no memory of their own.
 #[derive(Default)]
 struct Families {
@@ -416,17 +463,12 @@ impl<'r> Loader<'r> {
         self.entries
     }
 
-    /// Whether the row has any of the families that are wanted.
-    pub(crate) fn has_any(&mut self, selection: &Selection) -> Result<bool> {
+    /// The row, if it is there.
+    pub(crate) fn row(&mut self, selection: &Selection) -> Result<Option<Row>> {
         for family in selection.families() {
             self.load(family)?;
         }
-        Ok(!self.entries.is_empty())
-    }
-
-    /// The row, if it is there.
-    pub(crate) fn row(&mut self, selection: &Selection) -> Result<Option<Row>> {
-        if !self.has_any(selection)? && !self.exists()? {
+        if !self.exists()? {
             return Ok(None);
         }
         self.known_row(selection).map(Some)

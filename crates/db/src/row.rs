@@ -122,6 +122,25 @@ impl Row {
     pub fn columns(&self) -> impl Iterator<Item = (&str, &Cell)> {
         self.columns.iter().map(|(name, cell)| (self.names.resolve(name), cell))
     }
+
+    /// All columns, each with its family before its name. A column that is declared in no family is
+    /// one by itself.
+    ///
+    /// ```
+    /// # use stonecrop::{Database, Family, TableSchema, Write};
+    /// let crm = Family::new("crm").column("name");
+    /// let schema = TableSchema::new("people", "id u64", "")?.family(crm);
+    /// let people = Database::memory().create_table(schema)?;
+    /// people.write(Write::put(1).set("name", "Ann").set("age", 41))?;
+    /// let row = people.get(1)?.unwrap();
+    /// let families: Vec<_> = row.columns_of_families().map(|(family, _, _)| family).collect();
+    /// assert_eq!(families, ["crm", "age"]);
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn columns_of_families(&self) -> impl Iterator<Item = (&str, &str, &Cell)> {
+        let of = |(name, cell)| (self.names.family(name), self.names.resolve(name), cell);
+        self.columns.iter().map(|(name, cell)| (name, cell)).map(of)
+    }
 }
 
 impl PartialEq for Row {

@@ -23,7 +23,7 @@ use crate::query::{
     Execution, Explanation, Facets, Freshness, Page, Query, Request, Response, Summary,
     after_entry, needing,
 };
-use crate::read::{Loader, Moment, Selection, versions};
+use crate::read::{Loader, Moment, Selection, read_now, versions};
 use crate::record::{LOOSE, PLACE, backfill_key, family_prefix};
 use crate::row::{Row, Version};
 use crate::scan::{Rows, Scan};
@@ -290,13 +290,8 @@ impl Table {
         moment: Moment,
     ) -> Result<Option<Row>> {
         let place = table.place(key.values())?;
-        let entries = selection.families().count() + usize::from(selection.wants_loose());
-        if entries == 1 && moment.as_of.is_none() && !selection.wants_loose() {
-            // One entry is of one moment by itself, unless the rest of the row is needed after all.
-            let mut loader = Loader::new(&*self.inner.store, table, &place, moment);
-            if loader.has_any(selection)? {
-                return loader.row(selection);
-            }
+        if moment.as_of.is_none() {
+            return read_now(&*self.inner.store, table, &place, selection, moment);
         }
         let snapshot = self.inner.store.snapshot()?;
         Loader::new(&*snapshot, table, &place, moment).row(selection)

@@ -6,7 +6,7 @@ use std::panic::AssertUnwindSafe;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::header::{ACCEPT_ENCODING, VARY};
-use axum::http::{HeaderMap, HeaderValue, Method, Uri};
+use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt as _;
 use tower::ServiceExt as _;
@@ -20,9 +20,16 @@ pub(crate) async fn answer(app: &App, router: &Router, request: Request) -> Resp
         let next = |request| caught(dynamodb::answer(State(app.clone()), request));
         return guard::watched(app, Some(dynamodb::ROUTE), request, next).await;
     }
-    let uri = request.uri().clone();
-    if let Some((table, key)) = row(request.method(), &uri, request.headers()) {
-        let next = |_| caught(v1::row(app, table, key).map(IntoResponse::into_response));
+    if row(&request).is_some() {
+        let next = |request| {
+            caught(async move {
+                // To find it twice is cheaper than to hold the address beside the request.
+                match row(&request) {
+                    Some((table, key)) => v1::row(app, table, key).await.into_response(),
+                    None => StatusCode::NOT_FOUND.into_response(),
+                }
+            })
+        };
         let mut response = guard::watched(app, Some(v1::ROW), request, next).await;
         response.headers_mut().insert(VARY, HeaderValue::from_static("accept-encoding"));
         return response;
@@ -33,11 +40,12 @@ pub(crate) async fn answer(app: &App, router: &Router, request: Request) -> Resp
 
 /// The table and the key of a row that is asked for as simply as can be: nothing is escaped, no part
 /// of it is chosen, and it is not to be compressed.
-fn row<'u>(method: &Method, uri: &'u Uri, headers: &HeaderMap) -> Option<(&'u str, &'u str)> {
-    if *method != Method::GET || uri.query().is_some() || headers.contains_key(ACCEPT_ENCODING) {
+fn row<B>(request: &axum::http::Request<B>) -> Option<(&str, &str)> {
+    let is_compressed = request.headers().contains_key(ACCEPT_ENCODING);
+    if *request.method() != Method::GET || request.uri().query().is_some() || is_compressed {
         return None;
     }
-    let (table, key) = uri.path().strip_prefix("/v1/tables/")?.split_once("/rows/")?;
+    let (table, key) = request.uri().path().strip_prefix("/v1/tables/")?.split_once("/rows/")?;
     let is_plain = |part: &str| !part.is_empty() && !part.contains(['/', '%']);
     (is_plain(table) && is_plain(key)).then_some((table, key))
 }
@@ -53,7 +61,8 @@ mod tests {
     #[test]
     fn only_a_plain_get_of_a_row_needs_no_router() {
         let of = |method: Method, uri: &'static str| {
-            row(&method, &Uri::from_static(uri), &HeaderMap::new()).is_some()
+            let request = axum::http::Request::builder().method(method).uri(uri).body(());
+            row(&request.unwrap()).is_some()
         };
         assert!(of(Method::GET, "/v1/tables/people/rows/7"));
         assert!(of(Method::GET, "http://localhost/v1/tables/people/rows/a,b"));

@@ -128,6 +128,14 @@ pub trait Store: Read {
         self.write(batch, durability)
     }
 
+    /// The values of a few keys, in their order, all of one moment.
+    fn get_together(&self, keys: &[(u8, &[u8])]) -> Result<Vec<Option<Bytes>>> {
+        match keys {
+            [(shard, key)] => Ok(vec![self.get(*shard, key)?]),
+            _ => self.snapshot()?.multi_get(keys),
+        }
+    }
+
     /// A view of all shards at one moment, which later writes do not change.
     fn snapshot(&self) -> Result<Box<dyn Read>>;
 

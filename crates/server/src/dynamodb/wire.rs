@@ -146,18 +146,30 @@ pub(super) fn not_understood() -> Response {
     response
 }
 
+/// How many digits to the base of 32 the half of an id has.
+const DIGITS: usize = 26;
+
 /// 52 characters: one half is that of the server's start, the other is counted.
 fn request_id() -> HeaderValue {
-    static START: LazyLock<u128> = LazyLock::new(|| uuid::Uuid::new_v4().as_u128());
+    static START: LazyLock<[u8; DIGITS]> = LazyLock::new(|| digits(uuid::Uuid::new_v4().as_u128()));
     static COUNT: AtomicU64 = AtomicU64::new(1);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let mut text = digits(*START);
-    text.push_str(&digits(u128::from(count)));
-    HeaderValue::from_str(&text).unwrap_or_else(|_| HeaderValue::from_static("-"))
+    let count = digits(u128::from(COUNT.fetch_add(1, Ordering::Relaxed)));
+    let mut text = [0; 2 * DIGITS];
+    let (start, counted) = text.split_at_mut(DIGITS);
+    start.copy_from_slice(&*START);
+    counted.copy_from_slice(&count);
+    HeaderValue::from_bytes(&text).unwrap_or_else(|_| HeaderValue::from_static("-"))
 }
 
-/// A number in 26 digits to the base of 32.
-fn digits(number: u128) -> String {
-    let digit = |at: u32| char::from_digit((number >> (5 * at)) as u32 & 31, 32).unwrap_or('0');
-    (0..26).rev().map(|at| digit(at).to_ascii_uppercase()).collect()
+fn digits(mut number: u128) -> [u8; DIGITS] {
+    let mut digits = [b'0'; DIGITS];
+    for digit in digits.iter_mut().rev() {
+        let value = (number & 31) as u8;
+        *digit = if value < 10 { b'0' + value } else { b'A' + value - 10 };
+        number >>= 5;
+        if number == 0 {
+            break;
+        }
+    }
+    digits
 }

@@ -276,16 +276,14 @@ pub(super) async fn export(
 type Pieces = tokio::sync::mpsc::Sender<Result<Bytes, std::io::Error>>;
 
 fn send_rows(table: &Table, columns: Option<&str>, pieces: &Pieces) -> Result<()> {
-    let (schema, key_schema) = (table.schema()?, table.key_schema()?);
+    let key_schema = table.key_schema()?;
     let mut scan = Scan::all();
     if let Some(columns) = columns {
         scan = scan.columns(columns.split(',').map(str::trim).filter(|name| !name.is_empty()));
     }
     let mut piece = Vec::with_capacity(PIECE_BYTES + PIECE_BYTES / 4);
     for row in table.scan(scan)? {
-        let row = rows::tell(&schema, &key_schema, row?, None)?;
-        serde_json::to_writer(&mut piece, &row)
-            .map_err(|error| Problem::new(crate::problem::INTERNAL, error.to_string()))?;
+        rows::tell(&key_schema, &row?, None, &mut piece)?;
         piece.push(b'\n');
         if piece.len() >= PIECE_BYTES {
             let full = std::mem::replace(&mut piece, Vec::with_capacity(PIECE_BYTES * 2));

@@ -1,12 +1,15 @@
 //! Rows, one or a batch at a time.
 
+use std::ops::Range;
+
 use axum::Json as Answer;
 use axum::extract::{Path, State};
+use axum::http::HeaderValue;
 use axum::http::header::CONTENT_TYPE;
-use axum::response::{IntoResponse as _, Response};
-use serde::{Deserialize, Serialize, Serializer};
+use axum::response::Response;
+use serde::{Deserialize, Serialize};
 use stonecrop::keys::{Schema, Value as KeyValue};
-use stonecrop::{Database, ResponseRow, Row, RowKey, Table, TableSchema, Timestamp, Value, Write};
+use stonecrop::{Database, ResponseRow, Row, RowKey, Table, Timestamp, Write};
 
 use super::key;
 use crate::api::{
@@ -58,7 +61,6 @@ pub(crate) async fn row(app: &App, table: &str, key: &str) -> Result<Response> {
 
 fn read(app: &App, table: &str, key: &str, reading: Reading) -> Result<Response> {
     let table = app.table(table)?;
-    let schema = table.schema()?;
     let key_schema = table.key_schema()?;
     let row_key = key::read_address(&key_schema, key)?;
     let names = reading.columns.as_deref().map(split_names);
@@ -70,7 +72,9 @@ fn read(app: &App, table: &str, key: &str, reading: Reading) -> Result<Response>
         (None, None) => table.get(&row_key),
     });
     let row = row?.ok_or_else(|| no_row(&table, key))?;
-    json(&tell(&schema, &key_schema, row, names.as_deref())?)
+    let mut json = Vec::with_capacity(USUAL_BYTES);
+    tell(&key_schema, &row, names.as_deref(), &mut json)?;
+    Ok(answer(json))
 }
 
 fn no_row(table: &Table, key: &str) -> Problem {
@@ -81,78 +85,75 @@ fn split_names(names: &str) -> Vec<&str> {
     names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect()
 }
 
-/// A row with the clocks of its values: a [`ResponseRow`] that is written as it is read.
-#[derive(Serialize)]
-pub(super) struct Told<'t> {
-    row_key: ToldKey,
-    #[serde(serialize_with = "cells")]
-    columns: (&'t TableSchema, Row, Option<&'t [&'t str]>),
-}
-
-/// A key; most are one text, which needs no detour.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum ToldKey {
-    Text(String),
-    Any(Key),
-}
-
-impl ToldKey {
-    fn new(schema: &Schema, key: &RowKey<'_>) -> Result<Self> {
-        match key.values() {
-            [KeyValue::String(text)] => Ok(ToldKey::Text(text.to_string())),
-            _ => Ok(ToldKey::Any(key::write(schema, key)?)),
-        }
-    }
-}
-
-/// A value with its clock.
-#[derive(Serialize)]
-struct ToldCell<'c> {
-    value: &'c Value,
+/// The clock of a value, as it is told.
+#[derive(PartialEq, Serialize)]
+struct Clock<'r> {
     fresh: bool,
-    family: &'c str,
+    family: &'r str,
     written_at: Option<Time>,
     fresh_until: Option<Time>,
     gone_at: Option<Time>,
 }
 
-/// Tells the columns of a row, those with these names if any are named.
-pub(super) fn tell<'t>(
-    schema: &'t TableSchema,
+/// Writes a row as a [`ResponseRow`], or the columns of it that have these names if any are named.
+pub(super) fn tell(
     key_schema: &Schema,
-    row: Row,
-    names: Option<&'t [&'t str]>,
-) -> Result<Told<'t>> {
-    Ok(Told { row_key: ToldKey::new(key_schema, row.key())?, columns: (schema, row, names) })
-}
-
-fn cells<S: Serializer>(
-    (schema, row, names): &(&TableSchema, Row, Option<&[&str]>),
-    to: S,
-) -> Result<S::Ok, S::Error> {
-    let wanted = row.columns().filter(|(name, _)| names.is_none_or(|names| names.contains(name)));
-    to.collect_map(wanted.map(|(name, cell)| {
-        let mut families = schema.families().iter();
-        let family = families.find(|family| family.columns().any(|column| column == name));
-        let told = ToldCell {
-            value: &cell.value,
+    row: &Row,
+    names: Option<&[&str]>,
+    to: &mut Vec<u8>,
+) -> Result<()> {
+    to.extend_from_slice(b"{\"row_key\":");
+    match row.key().values() {
+        // Most are one text, which needs no detour.
+        [KeyValue::String(text)] => write_json(to, text)?,
+        _ => write_json(to, &key::write(key_schema, row.key())?)?,
+    }
+    to.extend_from_slice(b",\"columns\":{");
+    let columns = row.columns_of_families();
+    let columns = columns.filter(|(_, name, _)| names.is_none_or(|names| names.contains(name)));
+    let mut last: Option<(Clock<'_>, Range<usize>)> = None;
+    for (family, name, cell) in columns {
+        if last.is_some() {
+            to.push(b',');
+        }
+        write_json(to, name)?;
+        to.extend_from_slice(b":{\"value\":");
+        write_json(to, &cell.value)?;
+        let clock = Clock {
             fresh: cell.fresh,
-            family: family.map_or(name, |family| family.name()),
+            family,
             written_at: Time::unless_never(cell.written_at),
             fresh_until: Time::unless_never(cell.fresh_until),
             gone_at: Time::unless_never(cell.gone_at),
         };
-        (name, told)
-    }))
+        // All columns of a family have one clock.
+        if let Some((told, range)) = &last
+            && *told == clock
+        {
+            to.extend_from_within(range.clone());
+            continue;
+        }
+        let start = to.len();
+        write_json(to, &clock)?;
+        // It goes on where the value ended.
+        if let Some(brace) = to.get_mut(start) {
+            *brace = b',';
+        }
+        last = Some((clock, start..to.len()));
+    }
+    to.extend_from_slice(b"}}");
+    Ok(())
 }
 
-/// The body of an answer.
-fn json(answer: &impl Serialize) -> Result<Response> {
-    let mut json = Vec::with_capacity(USUAL_BYTES);
-    serde_json::to_writer(&mut json, answer)
-        .map_err(|error| Problem::new(INTERNAL, error.to_string()))?;
-    Ok(([(CONTENT_TYPE, "application/json")], json).into_response())
+fn write_json(to: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) -> Result<()> {
+    serde_json::to_writer(to, value).map_err(|error| Problem::new(INTERNAL, error.to_string()))
+}
+
+/// The answer with this body.
+fn answer(json: Vec<u8>) -> Response {
+    let mut response = Response::new(json.into());
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
 }
 
 /// The row becomes exactly this.
@@ -350,11 +351,6 @@ fn table_of(database: &Database, name: Option<String>) -> Result<Table> {
     database.table(&name).map_err(|error| Problem::from(error).at("/table"))
 }
 
-#[derive(Serialize)]
-struct ToldRows<'t> {
-    rows: Vec<Option<Told<'t>>>,
-}
-
 /// Rows by their keys.
 #[utoipa::path(post, path = "/v1/tables/{table}/get", tag = "rows",
     params(("table" = String, Path)), request_body = Get,
@@ -367,7 +363,6 @@ pub(super) async fn multi_get(
     check_size("keys", keys.len(), MOST_KEYS)?;
     app.in_time(move |database| {
         let table = database.table(&table)?;
-        let schema = table.schema()?;
         let key_schema = table.key_schema()?;
         let mut row_keys = Vec::with_capacity(keys.len());
         for (at, Key(json)) in keys.iter().enumerate() {
@@ -377,10 +372,18 @@ pub(super) async fn multi_get(
         let names: Option<Vec<&str>> =
             columns.as_ref().map(|names| names.iter().map(String::as_str).collect());
         let found = table.multi_get(&row_keys, names.as_deref())?;
-        let rows = found.into_iter().map(|row| {
-            row.map(|row| tell(&schema, &key_schema, row, names.as_deref())).transpose()
-        });
-        json(&ToldRows { rows: rows.collect::<Result<_>>()? })
+        let mut json = b"{\"rows\":[".to_vec();
+        for (at, row) in found.iter().enumerate() {
+            if at > 0 {
+                json.push(b',');
+            }
+            match row {
+                Some(row) => tell(&key_schema, row, names.as_deref(), &mut json)?,
+                None => json.extend_from_slice(b"null"),
+            }
+        }
+        json.extend_from_slice(b"]}");
+        Ok(answer(json))
     })
     .await
 }

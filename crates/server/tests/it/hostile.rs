@@ -49,6 +49,38 @@ async fn half_a_head_is_not_waited_for() {
 }
 
 #[tokio::test]
+async fn a_head_that_comes_byte_by_byte_is_not_waited_for() {
+    let server = impatient().await;
+    let mut stream = send(&server, b"").await;
+    // The second one on the connection: the first is answered.
+    for head in [&b"GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n"[..], b"GET /"] {
+        stream.write_all(head).await.unwrap();
+    }
+    let ended = tokio::time::timeout(Duration::from_secs(20), async {
+        while stream.write_all(b"a").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    });
+    ended.await.expect("the server takes byte after byte");
+    is_well(&server).await;
+}
+
+#[tokio::test]
+async fn a_client_may_rest_between_requests_for_longer_than_a_head_may_take() {
+    let limits = Limits { header_time: Duration::from_millis(50), ..Limits::default() };
+    let server = start_with(Config { limits, ..Config::default() }).await;
+    let mut stream = send(&server, b"").await;
+    for _ in 0..2 {
+        stream.write_all(b"GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"alive\n") {
+            assert_ne!(stream.read_buf(&mut answer).await.unwrap(), 0, "it was cut off");
+        }
+        tokio::time::sleep(Duration::from_millis(400)).await;
+    }
+}
+
+#[tokio::test]
 async fn half_a_body_is_not_waited_for() {
     let server = impatient().await;
     let head = b"POST /v1/query HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\

@@ -83,13 +83,10 @@ impl Entries {
         from_engine: impl FnOnce() -> Result<Option<Bytes>, E>,
     ) -> Result<Option<Bytes>, E> {
         let hash = self.hash(shard, key);
-        let slot = self.slot(hash);
-        if let Some(Kept { written, value }) = self.kept.get(&Sought { hash, shard, key })
-            && written <= moment
-            && slot.is_some_and(|slot| slot.load(Ordering::Acquire) == written)
-        {
+        if let Some(value) = self.find(moment, Sought { hash, shard, key }) {
             return Ok(value);
         }
+        let slot = self.slot(hash);
         let value = from_engine()?;
         // After the read: a commit that it may have seen has left its number by now.
         let written = slot.map_or(u64::MAX, |slot| slot.load(Ordering::Acquire));
@@ -99,6 +96,24 @@ impl Entries {
             self.kept.insert(Key { hash, shard, key: key.into() }, Kept { written, value });
         }
         Ok(value)
+    }
+
+    /// What the keys had at a moment, if that is known here of each.
+    pub(crate) fn get_all(
+        &self,
+        Moment(moment): Moment,
+        keys: &[(u8, &[u8])],
+    ) -> Option<Vec<Option<Bytes>>> {
+        let find = |&(shard, key): &(u8, &[u8])| {
+            self.find(moment, Sought { hash: self.hash(shard, key), shard, key })
+        };
+        keys.iter().map(find).collect()
+    }
+
+    fn find(&self, moment: u64, sought: Sought<'_>) -> Option<Option<Bytes>> {
+        let Kept { written, value } = self.kept.get(&sought)?;
+        let slot = self.slot(sought.hash)?.load(Ordering::Acquire);
+        (written <= moment && slot == written).then_some(value)
     }
 
     /// A commit is about to write a key.

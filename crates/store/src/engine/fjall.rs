@@ -347,6 +347,18 @@ impl Store for FjallStore {
         }
     }
 
+    fn get_together(&self, keys: &[(u8, &[u8])]) -> Result<Vec<Option<Bytes>>> {
+        if let [(shard, key)] = keys {
+            return Ok(vec![self.get(*shard, key)?]);
+        }
+        let open = self.engine()?;
+        if let Some(values) = self.entries.get_all(self.entries.now(), keys) {
+            return Ok(values);
+        }
+        drop(open);
+        self.view()?.multi_get(keys)
+    }
+
     fn snapshot(&self) -> Result<Box<dyn Read>> {
         Ok(Box::new(self.view()?))
     }

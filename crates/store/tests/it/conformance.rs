@@ -43,9 +43,11 @@ fn an_empty_value_is_a_value() {
 fn many_keys_are_read_in_their_order() {
     in_every_state(2, letters, |fixture| {
         let asked: [(u8, &[u8]); 4] = [(0, b"e"), (0, b"d"), (1, b"e"), (0, b"a")];
-        let found = fixture.store.multi_get(&asked).unwrap();
-        let found: Vec<_> = found.iter().map(Option::as_deref).collect();
-        assert_eq!(found, [Some(&b"E"[..]), None, None, Some(&b"A"[..])]);
+        for found in [fixture.store.multi_get(&asked), fixture.store.get_together(&asked)] {
+            let found = found.unwrap();
+            let found: Vec<_> = found.iter().map(Option::as_deref).collect();
+            assert_eq!(found, [Some(&b"E"[..]), None, None, Some(&b"A"[..])]);
+        }
     });
 }
 
@@ -378,6 +380,10 @@ fn what_is_read_again_and_again_never_goes_back() {
                         assert!(first >= last, "{engine:?}");
                         assert!((1..8).all(|key| read(key) == first), "{engine:?}");
                         assert!(fixture.store.get(0, &[3]).unwrap() >= first, "{engine:?}");
+                        let keys = [(0, &[1][..]), (0, &[3]), (0, &[7])];
+                        let together = fixture.store.get_together(&keys).unwrap();
+                        assert!(together[0] >= first, "{engine:?}");
+                        assert!(together.iter().all(|v| *v == together[0]), "{engine:?}");
                         last = first;
                     }
                 });
