@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help demo build web test lint unit docs api browser soak-scroll dynamodb objects objects-bench \
 	cluster test-cluster cluster-tools \
-	fuzz fuzz-short fuzz-tools bench bench-short bench-peers test-long model-long crash crash-tools fmt \
+	fuzz fuzz-short fuzz-tools bench bench-short bench-peers test-long model-long faults crash crash-tools fmt \
 	tools cargo node browser-tools api-tools dynamodb-tools objects-tools ceph-tools
 
 KEYS := -p stonecrop-keys
@@ -15,6 +15,7 @@ FUZZ_SECONDS ?= 1200
 FUZZ_DB_SECONDS ?= $(FUZZ_SECONDS)
 CASES ?= 1000000
 SEQUENCES ?= 50000
+SEEDS ?= 1000
 ROUNDS ?= 5000
 PASSES ?= 5
 EXAMPLES ?= 25
@@ -138,14 +139,18 @@ model-long: cargo ## The database against a plain model, SEQUENCES of operations
 	PROPTEST_CASES=$(SEQUENCES) cargo test --release -p stonecrop --test it model
 	PROPTEST_CASES=$(SEQUENCES) cargo test --release -p stonecrop-store --test it model
 
+faults: cargo ## Object storage that fails by chance, SEEDS different ways (1,000 by default)
+	STONECROP_FAULT_SEEDS=$(SEEDS) cargo test --release -p stonecrop-store --all-features --test it \
+		faults -- --nocapture
+
 crash: crash-tools ## Kill the database ROUNDS times and look for what was lost (5,000 by default)
 	cargo run --release -p stonecrop-crash-tests --bin crash -- rounds --count $(ROUNDS) --folder /dev/shm
 
 fmt: ## Format the code
 	cargo fmt --all
 
-objects-bench: objects-tools ## Measure on an object store beside SlateDB itself, and write docs/benchmarks.md
-	cargo build --release -p stonecrop-bench
+objects-bench: objects-tools cluster-tools ## Measure on an object store beside SlateDB itself, and write docs/benchmarks.md
+	cargo build --release -p stonecrop-bench -p stonecrop-cli
 	WEED="$$PWD/target/objects/bin/weed" tests/objects/run.sh target/release/stonecrop-bench run \
 		--only objects --passes $(PASSES)
 

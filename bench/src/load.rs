@@ -125,7 +125,7 @@ impl Connection {
         Ok(Connection { address, stream: connected(address).await?, buffer, ended: false })
     }
 
-    /// The body of the answer, read to its end; any status but 200 is an error.
+    /// The body of the answer, read to its end; any status but 200 and 201 is an error.
     async fn ask(&mut self, request: &[u8]) -> Result<&[u8]> {
         if self.ended {
             self.stream = connected(self.address).await?;
@@ -148,7 +148,7 @@ impl Connection {
             self.read().await?;
         }
         let body = self.buffer.get(head + 4..end).unwrap_or_default();
-        if !status.starts_with("200") {
+        if !status.starts_with("200") && !status.starts_with("201") {
             bail!("{status}: {}", String::from_utf8_lossy(body));
         }
         Ok(body)

@@ -118,8 +118,8 @@ fn main() -> Result<()> {
             }
             if wants(Part::Objects) {
                 match quick {
-                    true => objects::quick(&directory)?,
-                    false => objects::run(&directory, &docs, passes)?,
+                    true => objects::quick(&program, &directory)?,
+                    false => objects::run(&program, &directory, &docs, passes)?,
                 }
             }
         }

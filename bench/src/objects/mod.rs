@@ -3,6 +3,7 @@
 //! `STONECROP_OBJECTS` names the place, as `tests/objects` sets it for SeaweedFS; a folder without.
 
 mod contender;
+mod nodes;
 mod ours;
 mod raw;
 
@@ -14,6 +15,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use self::contender::{Contender, Requests, Size};
+use self::nodes::Programs;
 use crate::goal::{self, Goal};
 use crate::number::{rate, thousands, times};
 use crate::timer::{now, timed};
@@ -79,24 +81,40 @@ impl Figures {
 }
 
 /// Proves that everything runs; the figures mean nothing.
-pub(crate) fn quick(directory: &Path) -> Result<()> {
+pub(crate) fn quick(program: &Path, directory: &Path) -> Result<()> {
     let mut figures = Figures::default();
     let size = Size { rows: 500, seconds: Duration::from_millis(300) };
     pass(directory, &[1], size, &mut figures)?;
-    print!("{}", table(&figures, &[1])?);
+    print!("{}\n{}", table(&figures, &[1])?, nodes(program, directory, size, 1)?);
     Ok(())
 }
 
+/// The nodes as a table, or why there is none.
+fn nodes(program: &Path, directory: &Path, size: Size, passes: u32) -> Result<String> {
+    let programs = match Programs::find(program) {
+        Ok(programs) => programs,
+        Err(missing) => return Ok(format!("{missing}\n")),
+    };
+    let mut figures = nodes::Figures::default();
+    for number in 1..=passes {
+        eprintln!("objects: nodes, pass {number} of {passes}");
+        programs.pass(directory, size, &mut figures)?;
+    }
+    figures.markdown()
+}
+
 /// Measures everything and writes the report.
-pub(crate) fn run(directory: &Path, docs: &Path, passes: u32) -> Result<()> {
-    let (shards, mut figures) = ([1, 4], Figures::default());
+pub(crate) fn run(program: &Path, directory: &Path, docs: &Path, passes: u32) -> Result<()> {
+    let (shards, mut figures) = ([1, 2, 4], Figures::default());
+    let size = Size { rows: 50_000, seconds: Duration::from_secs(SECONDS) };
     for number in 1..=passes {
         eprintln!("objects: pass {number} of {passes}");
-        let size = Size { rows: 50_000, seconds: Duration::from_secs(SECONDS) };
         pass(directory, &shards, size, &mut figures)?;
     }
+    let nodes = nodes(program, directory, size, passes)?;
     let (table, goals) = (table(&figures, &shards)?, goal::markdown(&goals(&figures))?);
-    let section = format!("{}\n{table}\n{}\n{goals}", machine::markdown()?, costs(&figures)?);
+    let (machine, costs) = (machine::markdown()?, costs(&figures)?);
+    let section = format!("{machine}\n{table}\n{nodes}\n{costs}\n{goals}");
     page::replace_section(&docs.join("benchmarks.md"), "objects", &section)?;
     print!("{section}");
     Ok(())

@@ -15,6 +15,7 @@ use crate::changes::read::last_stored;
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::index::{IndexState, IndexStatus};
+use crate::met::Met;
 use crate::record::{self, CatalogKind, LOOSE, PLACE, catalog_id, catalog_key, catalog_range};
 use crate::row::Name;
 use crate::schema::{Family, Placement, TableSchema};
@@ -103,6 +104,8 @@ pub(crate) struct Activity {
     estimate: Mutex<Option<(u64, u64)>>,
     /// The numbers of its changes, if it ever kept any.
     pub(crate) changes: Arc<ChangeLog>,
+    /// The rows that were written, if this process has made the table and nobody else wrote to it.
+    met: Mutex<Option<Met>>,
 }
 
 impl Activity {
@@ -117,7 +120,25 @@ impl Activity {
             writes: AtomicU64::new(0),
             estimate: Mutex::default(),
             changes: Arc::default(),
+            met: Mutex::default(),
         }
+    }
+
+    /// Of a table that is made now.
+    fn of_new_table() -> Self {
+        Activity { met: Mutex::new(Some(Met::new())), ..Activity::new(false, Timestamp::MIN) }
+    }
+
+    /// Whether nothing can be stored of the row at a place.
+    pub(crate) fn is_new(&self, place: &[u8]) -> bool {
+        let met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
+        met.as_ref().is_some_and(|met| !met.has(place))
+    }
+
+    /// The row at a place is about to be written.
+    pub(crate) fn meet(&self, place: &[u8]) {
+        let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
+        met.take_if(|met| !met.add(place));
     }
 
     /// About how many rows there are, unless much was written since it was found.
@@ -159,6 +180,8 @@ impl Activity {
         self.loose_stored.store(loose, Ordering::Release);
         self.ceiling.store(found.ceiling.load(Ordering::Acquire), Ordering::Release);
         self.newest.store(found.newest.load(Ordering::Acquire), Ordering::Release);
+        // Who wrote before may have written any row.
+        *self.met.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.follow(found);
         self.changes.lead(&found.changes);
     }
@@ -682,8 +705,7 @@ impl Tables {
 
 /// A table that no row was written to yet.
 pub(crate) fn new_table(schema: TableSchema, id: u32, shards: u16) -> Result<TableState> {
-    let activity = Arc::new(Activity::new(false, Timestamp::MIN));
-    TableState::new(id, 1, schema, shards, activity)
+    TableState::new(id, 1, schema, shards, Arc::new(Activity::of_new_table()))
 }
 
 /// The record of a table's definition.

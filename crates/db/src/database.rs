@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::index::backfill::Builder;
 use crate::index::check::{Report, check};
 use crate::key::RowKey;
+use crate::prefixes::RowPrefixes;
 use crate::query::{Request, Response};
 use crate::read::Moment;
 use crate::retention::Expiry;
@@ -39,7 +40,7 @@ const FOLLOW_EVERY: Duration = Duration::from_secs(1);
 /// ```
 #[derive(Clone)]
 pub struct Options {
-    clock: Arc<dyn Clock>,
+    pub(crate) clock: Arc<dyn Clock>,
     durability: Durability,
     sync_interval: Duration,
     shards: Option<u16>,
@@ -155,6 +156,17 @@ impl Options {
         self
     }
 
+    /// On object storage, whether this process compacts and removes files that nobody needs any more;
+    /// it does without. If not, a [`Compactor`](crate::Compactor) has to.
+    ///
+    /// ```
+    /// stonecrop::Options::default().compacts(false);
+    /// ```
+    pub fn compacts(mut self, compacts: bool) -> Self {
+        self.objects.compacts = compacts;
+        self
+    }
+
     /// On object storage, a folder that keeps up to so many bytes of what was read; none without.
     ///
     /// ```
@@ -237,7 +249,7 @@ pub(crate) struct Inner {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) writer: Arc<Writer>,
-    catalog: Arc<Catalog>,
+    pub(crate) catalog: Arc<Catalog>,
     durability: Durability,
     /// Those who build indexes, and what tells them to stop.
     builders: Mutex<Vec<JoinHandle<()>>>,
@@ -738,11 +750,12 @@ fn open_objects(location: &str, _: &stonecrop_store::Options, _: bool) -> Result
     })
 }
 
-fn store_options(catalog: &Arc<Catalog>, options: &Options) -> stonecrop_store::Options {
+pub(crate) fn store_options(catalog: &Arc<Catalog>, options: &Options) -> stonecrop_store::Options {
     let mut store = stonecrop_store::Options::default();
     store.shards = options.shards;
     store.objects = options.objects.clone();
     store.cache_bytes = options.cache_bytes;
+    store.prefixes = Arc::new(RowPrefixes::new(catalog.clone()));
     store.retention = Arc::new(Expiry::new(catalog.clone(), options.clock.clone()));
     store
 }

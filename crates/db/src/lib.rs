@@ -45,6 +45,8 @@ mod anatomy;
 mod catalog;
 mod changes;
 mod clock;
+#[cfg(feature = "slatedb")]
+mod compactor;
 mod condition;
 mod copy;
 mod cursor;
@@ -53,9 +55,11 @@ mod entry;
 mod error;
 mod index;
 mod key;
+mod met;
 #[cfg(feature = "openapi")]
 mod openapi;
 mod path;
+mod prefixes;
 mod query;
 mod read;
 mod record;
@@ -76,6 +80,8 @@ pub use stonecrop_store::{ErrorKind as StoreErrorKind, Lag, Lead, RequestCounts,
 pub use anatomy::{Anatomy, StoredFamily, StoredIndexEntry, StoredKey, StoredKeyPart};
 pub use changes::{Change, ChangePage, Changed};
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
+#[cfg(feature = "slatedb")]
+pub use compactor::Compactor;
 pub use condition::{Comparison, Condition};
 pub use copy::Copied;
 pub use database::{Database, Options};

@@ -33,8 +33,8 @@ pub use batch::Batch;
 pub use engine::fjall::FjallStore;
 pub use engine::memory::MemoryStore;
 #[cfg(feature = "slatedb")]
-pub use engine::slatedb::{Follower, Requests, SlateShards, SlateStore};
+pub use engine::slatedb::{Follower, Requests, SlateCompactor, SlateShards, SlateStore};
 pub use error::{Error, ErrorKind, Result};
-pub use options::{ObjectOptions, Options, Retention};
+pub use options::{ObjectOptions, Options, Prefix, Prefixes, Retention};
 pub use scan::{Direction, KeyRange, Scan};
 pub use store::{Durability, Lag, Lead, Read, RequestCounts, Stats, Store};

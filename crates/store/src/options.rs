@@ -35,6 +35,47 @@ impl<F: Fn(&[u8], &[u8]) -> bool + Send + Sync + RefUnwindSafe> Retention for F 
     }
 }
 
+/// Says by which first bytes of their keys entries are looked for together, so that an engine can
+/// tell which files have none of them.
+///
+/// What it says of a key, once it can, it must say forever, in every process: files that were written
+/// long ago are skipped because of it. What it says of a key that has the whole prefix is so for
+/// every longer one.
+///
+/// ```
+/// use stonecrop_store::{Prefix, Prefixes};
+/// let of = |key: &[u8]| match key.iter().position(|byte| *byte == b'/') {
+///     Some(end) => Prefix::First(end + 1),
+///     None => Prefix::None,
+/// };
+/// assert_eq!((of.of(b"ann/age"), of.of(b"ann")), (Prefix::First(4), Prefix::None));
+/// ```
+pub trait Prefixes: Send + Sync + RefUnwindSafe {
+    /// What prefix a key has.
+    fn of(&self, key: &[u8]) -> Prefix;
+}
+
+impl<F: Fn(&[u8]) -> Prefix + Send + Sync + RefUnwindSafe> Prefixes for F {
+    fn of(&self, key: &[u8]) -> Prefix {
+        self(key)
+    }
+}
+
+/// What is known of a key's prefix: see [`Prefixes`].
+///
+/// ```
+/// assert_ne!(stonecrop_store::Prefix::None, stonecrop_store::Prefix::Unknown);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prefix {
+    /// It has none, or not all of it.
+    None,
+    /// It has one of so many bytes.
+    First(usize),
+    /// It may have one, which can't be told now.
+    Unknown,
+}
+
 /// How a store is opened.
 ///
 /// ```
@@ -49,6 +90,9 @@ pub struct Options {
     pub shards: Option<u16>,
     /// What may be dropped at compaction; nothing by default.
     pub retention: Arc<dyn Retention>,
+    /// By which first bytes of their keys entries are looked for together; not known by
+    /// default.
+    pub prefixes: Arc<dyn Prefixes>,
     /// The memory for what was read from files.
     pub cache_bytes: u64,
     /// What concerns object storage alone.
@@ -60,6 +104,7 @@ impl Default for Options {
         Options {
             shards: None,
             retention: Arc::new(|_: &[u8], _: &[u8]| false),
+            prefixes: Arc::new(|_: &[u8]| Prefix::Unknown),
             cache_bytes: 64 << 20,
             objects: ObjectOptions::default(),
         }
@@ -90,6 +135,9 @@ pub struct ObjectOptions {
     pub patience: Duration,
     /// How often it is looked for files to compact, and for a new owner at least once a second.
     pub poll_interval: Duration,
+    /// Whether this process compacts, and removes files that nobody needs any more. If not, it only
+    /// plans that, and another does it: `SlateCompactor`.
+    pub compacts: bool,
     /// A folder that keeps what was read from the object store.
     pub cache_folder: Option<PathBuf>,
     /// How large it may become.
@@ -103,6 +151,7 @@ impl Default for ObjectOptions {
             flush_interval: Duration::from_millis(100),
             patience: Duration::from_secs(30),
             poll_interval: Duration::from_secs(5),
+            compacts: true,
             cache_folder: None,
             cache_folder_bytes: 16 << 30,
         }

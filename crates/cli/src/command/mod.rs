@@ -7,6 +7,7 @@ mod changes;
 mod check;
 mod cluster;
 mod compact;
+mod compactor;
 mod completions;
 mod copy;
 mod delete;
@@ -78,6 +79,7 @@ pub(crate) enum Command {
     Index(index::Command),
     Check(check::Arguments),
     Compact(compact::Arguments),
+    Compactor(compactor::Arguments),
     Copy(copy::Arguments),
     Backup(backup::Arguments),
     Restore(restore::Arguments),
@@ -108,6 +110,7 @@ pub(crate) fn run(command: &Command, session: &mut Session) -> Result<()> {
         Command::Index(command) => index::run(command, session),
         Command::Check(arguments) => check::run(arguments, session),
         Command::Compact(arguments) => compact::run(arguments, session),
+        Command::Compactor(arguments) => compactor::run(arguments, session),
         Command::Copy(arguments) => copy::run(arguments, session),
         Command::Backup(arguments) => backup::run(arguments, session),
         Command::Restore(arguments) => restore::run(arguments, session),

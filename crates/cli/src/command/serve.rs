@@ -107,6 +107,9 @@ struct Objects {
     /// How often the log is uploaded: a synced write takes about as long
     #[arg(long, value_name = "TIME", default_value = "100ms")]
     flush_interval: Lasting,
+    /// Leave it to `stonecrop compactor` to compact and to remove files
+    #[arg(long)]
+    no_compaction: bool,
     /// A folder that keeps what was read
     #[arg(long, value_name = "FOLDER")]
     cache_folder: Option<PathBuf>,
@@ -207,6 +210,7 @@ pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
         .durability(durability)
         .cache_bytes(cache_bytes(arguments.cache))
         .flush_interval(objects.flush_interval.0)
+        .compacts(!objects.no_compaction)
         .read_only(objects.read_only);
     if let Some(shards) = objects.shards {
         options = options.shards(shards);
@@ -334,7 +338,7 @@ fn origin(text: &str) -> Result<String, String> {
 }
 
 /// What tells the server to stop: the first of Ctrl-C and, on Unix, SIGTERM.
-fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+pub(super) fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     #[cfg(unix)]
     let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
     Ok(async move {

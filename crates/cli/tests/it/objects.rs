@@ -72,6 +72,24 @@ fn a_read_only_server_follows_and_refuses_writes() {
 }
 
 #[test]
+fn a_compactor_works_for_a_server_that_leaves_it_to_others() {
+    let world = World::objects();
+    let (mut server, address) =
+        serve(&world, &[world.location(), "--shards", "1", "--no-compaction"]);
+    ask(&world, &address, &["table", "create", "people", "--key", "id u64"]).good();
+    ask(&world, &address, &["put", "people", "1", "name=Ann"]).good();
+    let arguments = ["compactor", world.location(), "--poll-interval", "50ms"];
+    let mut compactor = world.command(&arguments).spawn().unwrap();
+    assert!(ask(&world, &address, &["compact"]).good().contains("compacted"));
+    assert!(ask(&world, &address, &["query", "people"]).good().contains("Ann"));
+    let terminate = rustix::process::Signal::TERM;
+    rustix::process::kill_process(rustix::process::Pid::from_child(&compactor), terminate).unwrap();
+    assert!(compactor.wait().unwrap().success());
+    server.kill().unwrap();
+    server.wait().unwrap();
+}
+
+#[test]
 fn a_database_moves_to_object_storage_and_back_and_is_restored_from_a_backup() {
     let world = World::folder().with_people();
     let objects = format!("file://{}?engine=slatedb", world.path("objects").display());

@@ -111,6 +111,7 @@ impl<'p, 's> Request<'p, 's> {
             ignored: Vec::new(),
         };
         self.touch(&row.table, written_at);
+        row.table.activity.meet(&row.place);
         if row.explicit && !row.wins && self.was_removed_since(&row)? {
             row.ignored = write.families.iter().map(|family| row.name(family)).collect();
             if write.families.is_empty() {

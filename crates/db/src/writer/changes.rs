@@ -22,6 +22,7 @@ impl Request<'_, '_> {
     pub(super) fn row_before(&mut self, write: &Prepared) -> Result<Option<Entries>> {
         match write.table.schema.changes {
             None => Ok(None),
+            Some(_) if write.is_new() => Ok(Some(Entries::default())),
             Some(_) => self.whole_row(&write.table, &write.place).map(Some),
         }
     }

@@ -40,37 +40,22 @@ impl Request<'_, '_> {
     /// Looks at the row before it is written; none where no index can change.
     pub(super) fn watch(&mut self, write: &Prepared) -> Result<Option<Watched>> {
         let table = &write.table;
-        let concerned = |index: &IndexState| {
-            // One that failed is of no use any more, and must not stand in anybody's way.
-            if index.status.has_failed() {
-                return false;
-            }
-            // Of an index over the key alone the whole row is a part.
-            write.kind != WriteKind::Put
-                || write.gone_at.is_some()
-                || index.is_of_keys()
-                || index.parts.iter().any(|part| {
-                    let is_part =
-                        |f: &PreparedFamily| f.family == part.family && *f.name == *part.name;
-                    write.families.iter().any(is_part)
-                })
-        };
-        let indexes = table.indexes.iter().enumerate();
-        let indexes: Vec<usize> =
-            indexes.filter(|(_, index)| concerned(index)).map(|(at, _)| at).collect();
+        let indexes = concerned(write);
         if indexes.is_empty() {
             return Ok(None);
         }
-        let mut parts: Vec<Watch> = Vec::new();
-        for part in indexes.iter().filter_map(|at| table.indexes.get(*at)).flat_map(|i| &i.parts) {
-            if !parts.iter().any(|known| known.part == *part) {
-                let key = part.key(table, &write.place.bytes);
-                let before = self.pending.point_view().get(write.place.shard, &key)?;
-                parts.push(Watch { part: part.clone(), key, before });
-            }
+        let is_new = write.is_new();
+        let mut parts = Vec::new();
+        for (part, key) in watched_parts(write, &indexes) {
+            let before = match is_new {
+                true => None,
+                false => self.pending.point_view().get(write.place.shard, &key)?,
+            };
+            parts.push(Watch { part: part.clone(), key, before });
         }
         let are_of_keys = |at: &usize| table.indexes.get(*at).is_some_and(IndexState::is_of_keys);
         let row = match indexes.iter().any(are_of_keys) {
+            true if is_new => Some(HashMap::new()),
             true => {
                 Some(entries_of(self.pending.view(), table, &write.place)?.into_iter().collect())
             }
@@ -138,6 +123,43 @@ impl Request<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// Which of its table's indexes a write may change.
+fn concerned(write: &Prepared) -> Vec<usize> {
+    let is_concerned = |index: &IndexState| {
+        // One that failed is of no use any more, and must not stand in anybody's way.
+        if index.status.has_failed() {
+            return false;
+        }
+        // Of an index over the key alone the whole row is a part.
+        write.kind != WriteKind::Put
+            || write.gone_at.is_some()
+            || index.is_of_keys()
+            || index.parts.iter().any(|part| {
+                let is_part = |f: &PreparedFamily| f.family == part.family && *f.name == *part.name;
+                write.families.iter().any(is_part)
+            })
+    };
+    let indexes = write.table.indexes.iter().enumerate();
+    indexes.filter(|(_, index)| is_concerned(index)).map(|(at, _)| at).collect()
+}
+
+/// The parts of a row that some indexes of its table read, and their keys, each once.
+fn watched_parts<'w>(write: &'w Prepared, indexes: &[usize]) -> Vec<(&'w Part, Bytes)> {
+    let table = &write.table;
+    let mut parts: Vec<(&Part, Bytes)> = Vec::new();
+    for part in indexes.iter().filter_map(|at| table.indexes.get(*at)).flat_map(|i| &i.parts) {
+        if !parts.iter().any(|(known, _)| *known == part) {
+            parts.push((part, part.key(table, &write.place.bytes)));
+        }
+    }
+    parts
+}
+
+/// What indexes read of the row that a write is for, unless it is new.
+pub(super) fn watched_keys(write: &Prepared) -> impl Iterator<Item = Bytes> {
+    watched_parts(write, &concerned(write)).into_iter().map(|(_, key)| key)
 }
 
 /// What a row held, before or after a write.

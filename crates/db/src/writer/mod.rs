@@ -2,6 +2,7 @@
 //! wait. So conditions, counters and late writes are decided one after the other, and one sync to
 //! disk serves many. Readers never wait for it.
 
+mod ahead;
 mod apply;
 mod changes;
 mod indexes;
@@ -21,6 +22,7 @@ use crate::catalog::{Catalog, TableState};
 use crate::clock::{Clock, Timestamp};
 use crate::error::{Error, Result};
 
+use ahead::Ahead;
 use apply::Request;
 pub(crate) use indexes::is_taken;
 pub(crate) use pending::Pending;
@@ -88,6 +90,8 @@ pub struct Outcome {
 
 /// How often others are let run before a commit, at most.
 const GATHER_TURNS: usize = 64;
+/// How long others are waited for where a commit takes several times as long.
+const GATHER_WAIT: Duration = Duration::from_millis(2);
 
 /// Callers that wait, and the one who commits.
 pub(crate) struct Writer {
@@ -100,6 +104,8 @@ pub(crate) struct Writer {
     queue: Mutex<Queue>,
     /// Told when there is room in the queue.
     room: Condvar,
+    /// Told when all who are expected have come.
+    gathered: Condvar,
     /// Held while something is committed.
     commit: Mutex<()>,
     counts: Counts,
@@ -149,8 +155,18 @@ struct Queue {
     waiting: Vec<Waiting>,
     answers: Arc<Answers>,
     bytes: usize,
-    /// How many callers the last commit was for.
-    last_group: usize,
+    /// How many callers are likely to be in it.
+    expected: usize,
+}
+
+impl Queue {
+    fn is_gathered(&self) -> bool {
+        self.waiting.len() >= self.expected
+    }
+
+    fn is_to_be_synced(&self) -> bool {
+        self.waiting.iter().any(|waiting| waiting.durability == Durability::Sync)
+    }
 }
 
 struct Waiting {
@@ -295,6 +311,7 @@ impl Writer {
             limit,
             queue: Mutex::default(),
             room: Condvar::new(),
+            gathered: Condvar::new(),
             commit: Mutex::new(()),
             counts: Counts::default(),
         }
@@ -360,6 +377,9 @@ impl Writer {
         queue.bytes += bytes;
         let place = queue.waiting.len();
         queue.waiting.push(Waiting { writes, durability });
+        if queue.is_gathered() {
+            self.gathered.notify_one();
+        }
         Ok(Submitted { answers: queue.answers.clone(), place })
     }
 
@@ -370,27 +390,36 @@ impl Writer {
         let waiting = std::mem::take(&mut queue.waiting);
         let answers = AlwaysAnswered(std::mem::take(&mut queue.answers));
         queue.bytes = 0;
-        queue.last_group = waiting.len();
         drop(queue);
         self.room.notify_all();
+        let answered = waiting.len();
         let given = self.commit(waiting);
+        let mut queue = lock(&self.queue);
+        queue.expected = answered + queue.waiting.len();
+        drop(queue);
         drop(committing);
         answers.0.give(given);
     }
 
-    /// Those whose writes were committed together the last time have just been answered, and are
-    /// likely to be back in a moment: one sync for all of them is worth letting them run first.
+    /// Those whose writes were committed the last time have just been answered, and are likely to
+    /// be back in a moment: one sync for all of them and all who wait already is worth letting them
+    /// run first.
     fn gather(&self) -> MutexGuard<'_, Queue> {
         let mut queue = lock(&self.queue);
         for _ in 0..GATHER_TURNS {
-            if queue.waiting.len() >= queue.last_group {
-                break;
+            if queue.is_gathered() {
+                return queue;
             }
             drop(queue);
             std::thread::yield_now();
             queue = lock(&self.queue);
         }
-        queue
+        if !self.store.reads_may_wait() || !queue.is_to_be_synced() {
+            return queue;
+        }
+        let missing = |queue: &mut Queue| !queue.is_gathered();
+        let gathered = self.gathered.wait_timeout_while(queue, GATHER_WAIT, missing);
+        gathered.unwrap_or_else(PoisonError::into_inner).0
     }
 
     /// Commits a group, and gives the answer for each.
@@ -399,7 +428,8 @@ impl Writer {
             let refused = group.iter().map(|_| Mutex::new(Some(Err(Error::commit(&cause)))));
             return refused.collect();
         }
-        let mut pending = Pending::new(&*self.store, group.iter().map(Waiting::operations).sum());
+        let operations = group.iter().map(Waiting::operations).sum();
+        let mut pending = Pending::new(&*self.store, operations).with(self.read_ahead(&group));
         let mut answers = Vec::with_capacity(group.len());
         let mut durability = Durability::None;
         let mut tables: Vec<Arc<TableState>> = Vec::new();
@@ -443,6 +473,15 @@ impl Writer {
             Err(cause) => Err(Error::commit(cause)),
         });
         answers.map(|answer| Mutex::new(Some(answer))).collect()
+    }
+
+    fn read_ahead(&self, group: &[Waiting]) -> Ahead {
+        if !self.store.reads_may_wait() {
+            return Ahead::default();
+        }
+        let writes = group.iter().flat_map(|waiting| &waiting.writes);
+        // What can't be read fails those who need it, when they do.
+        ahead::read(&*self.store, writes).unwrap_or_default()
     }
 
     fn count(&self, answers: &[Result<Vec<Outcome>>], durability: Durability) {

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use stonecrop_store::{Batch, Direction, Durability, KeyRange, Lead, Read, Result, Scan, Store};
 
 use crate::catalog::CATALOG_SHARD;
+use crate::writer::ahead::Ahead;
 
 /// Puts and deletes in their order, and a view of the store as it will be after them.
 ///
@@ -25,6 +26,8 @@ pub(crate) struct Pending<'s> {
     ordered: usize,
     /// About how many operations there will be.
     expected: usize,
+    /// What was read before it was asked for.
+    ahead: Ahead,
     /// Whether it has to be on disk when it is done, whatever the callers asked for.
     synced: bool,
 }
@@ -41,8 +44,14 @@ impl<'s> Pending<'s> {
             known: 0,
             ordered: 0,
             expected: operations,
+            ahead: Ahead::default(),
             synced: false,
         }
+    }
+
+    /// With entries of the store that were read already.
+    pub(super) fn with(self, ahead: Ahead) -> Self {
+        Pending { ahead, ..self }
     }
 
     pub(crate) fn put(&mut self, shard: u8, key: Bytes, value: impl Into<Bytes>) {
@@ -153,7 +162,10 @@ impl Read for Pending<'_> {
         debug_assert_eq!(self.known, self.batch.len(), "read through point_view()");
         match self.by_key.get(key) {
             Some(value) => Ok(value.clone()),
-            None => self.store.get(shard, key),
+            None => match self.ahead.get(key) {
+                Some(value) => Ok(value.clone()),
+                None => self.store.get(shard, key),
+            },
         }
     }
 

@@ -34,6 +34,13 @@ pub(crate) struct Prepared {
     pub(crate) decide: Option<Decide>,
 }
 
+impl Prepared {
+    /// Whether nothing can be stored of its row yet.
+    pub(super) fn is_new(&self) -> bool {
+        self.table.activity.is_new(&self.place.bytes)
+    }
+}
+
 pub(crate) struct PreparedFamily {
     pub(crate) family: u16,
     /// The name of a loose column; empty for a declared family.

@@ -17,4 +17,6 @@ mod model;
 #[cfg(feature = "slatedb")]
 mod objects;
 #[cfg(feature = "slatedb")]
+mod prefixes;
+#[cfg(feature = "slatedb")]
 mod unruly;

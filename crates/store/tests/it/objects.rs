@@ -8,7 +8,8 @@ use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{Error as ObjectError, ObjectStoreExt, PutMode, UpdateVersion};
 use stonecrop_store::{
-    Batch, Direction, Durability, ErrorKind, Follower, KeyRange, Options, Read, SlateStore, Store,
+    Batch, Direction, Durability, ErrorKind, Follower, KeyRange, Options, Read, SlateCompactor,
+    SlateStore, Store,
 };
 
 use crate::harness::{Place, keys};
@@ -501,6 +502,62 @@ fn readers_never_see_half_a_batch_while_it_is_on_its_way_to_several_shards() {
             assert!(counters.iter().all(|counter| *counter == counters[0]), "{counters:?}");
         }
     });
+}
+
+#[test]
+fn a_long_scan_has_every_entry_once_whatever_is_written_and_however_it_ends() {
+    let place = Place::new();
+    let store = open(&place, 1);
+    let mut batch = Batch::new();
+    let key = |number: u32| format!("{number:05}");
+    // The last ones are too large to be taken many at a time.
+    (0..5_000).for_each(|number| batch.put(0, key(number), vec![0; 10]));
+    (5_000..5_040).for_each(|number| batch.put(0, key(number), vec![0; 100_000]));
+    store.write(batch, Durability::Sync).unwrap();
+
+    let mut scan = store.scan(0, KeyRange::all(), Direction::Forward).unwrap();
+    let first: Vec<_> = scan.by_ref().take(2_000).map(|entry| entry.unwrap().0).collect();
+    let mut over = Batch::new();
+    (0..5_040).for_each(|number| over.delete(0, key(number)));
+    store.write(over, Durability::Sync).unwrap();
+    let found = first.into_iter().chain(scan.map(|entry| entry.unwrap().0));
+    assert!(found.eq((0..5_040).map(key)));
+
+    drop(store.scan(0, KeyRange::all(), Direction::Forward).unwrap());
+    store.close().unwrap();
+}
+
+#[test]
+fn a_process_of_its_own_compacts_and_drops_what_may_go() {
+    let place = Place::new();
+    let mut options = options(2);
+    options.objects.compacts = false;
+    options.retention = Arc::new(|_: &[u8], value: &[u8]| value == b"gone");
+    let store = SlateStore::open(&place.location, &options).unwrap();
+    for value in ["older", "gone"] {
+        for shard in 0..2 {
+            for key in 0..100_u8 {
+                let value = if key < 50 { value } else { "kept" };
+                store.put(shard, [key].to_vec(), value, Durability::Buffered).unwrap();
+            }
+        }
+        store.flush().unwrap();
+    }
+    let nobody = store.compact().unwrap_err();
+    assert_eq!(nobody.kind(), ErrorKind::Unavailable);
+    assert!(nobody.to_string().contains("stonecrop compactor"), "{nobody}");
+
+    let compactor = SlateCompactor::open(&place.location, &options).unwrap();
+    store.compact().unwrap();
+    for shard in 0..2 {
+        let left = keys(&store, shard, KeyRange::all(), Direction::Forward);
+        assert!(left.iter().map(|key| key[0]).eq(50..100));
+    }
+    // The store was not taken over, and goes on.
+    store.put(0, "after", "1", Durability::Sync).unwrap();
+    assert!(store.failure().is_none());
+    compactor.stop();
+    compactor.wait().unwrap();
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Compaction on demand, and what it may drop.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -28,7 +29,11 @@ pub(super) fn size(db: &Db) -> u64 {
 /// itself: a plan that comes from outside can be older than one of its own, which it takes for a clock
 /// that goes backward, and ends.
 #[derive(Default)]
-pub(super) struct Demand(Mutex<Wish>);
+pub(super) struct Demand {
+    wish: Mutex<Wish>,
+    /// Whether somebody does it.
+    is_claimed: AtomicBool,
+}
 
 #[derive(Default)]
 enum Wish {
@@ -43,19 +48,33 @@ enum Wish {
 
 impl Demand {
     fn lock(&self) -> MutexGuard<'_, Wish> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.wish.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Merges all that a shard has, however long it takes.
-    pub(super) async fn compact(&self, db: &Db) -> Result<(), slatedb::Error> {
+    /// Merges all that a shard has, however long it takes, and tells whether that was done: where
+    /// others have to, it is given up if none of them begins within `patience`.
+    pub(super) async fn compact(
+        &self,
+        db: &Db,
+        patience: Option<Duration>,
+    ) -> Result<bool, slatedb::Error> {
         db.refresh_manifest().await?;
+        self.is_claimed.store(false, Ordering::Relaxed);
         *self.lock() = Wish::Asked(db.manifest().id());
+        let mut waited = Duration::ZERO;
         while !matches!(*self.lock(), Wish::None) {
             // Of a store that was closed or taken over, this says so.
             db.refresh_manifest().await?;
+            let is_claimed = self.is_claimed.load(Ordering::Relaxed);
+            if !is_claimed && patience.is_some_and(|patience| waited >= patience) {
+                *self.lock() = Wish::None;
+                return Ok(false);
+            }
             tokio::time::sleep(POLL).await;
+            waited += POLL;
         }
-        db.refresh_manifest().await
+        db.refresh_manifest().await?;
+        Ok(true)
     }
 
     /// What is to be done next, if it is for this to say.
@@ -79,7 +98,14 @@ impl Demand {
                     }
                     // It was refused, or went wrong.
                     Some(CompactionStatus::Failed) | None => *files,
-                    Some(_) => return Some(Vec::new()),
+                    Some(status) => {
+                        let is_claimed = matches!(
+                            status,
+                            CompactionStatus::Running | CompactionStatus::Compacted
+                        );
+                        self.is_claimed.fetch_or(is_claimed, Ordering::Relaxed);
+                        return Some(Vec::new());
+                    }
                 }
             }
         };

@@ -12,11 +12,12 @@ use slatedb::{DbReader, DbReaderMode};
 
 use super::bucket::Bucket;
 use super::objects::Requests;
+use super::prefixes;
 use super::view::{Entries, GETS_AT_ONCE, Place, Threads, bounds, scan_options};
 use super::{ENGINE, shared_cache};
 use crate::batch::{Batch, check_shard};
 use crate::error::{Error, ErrorKind, Result};
-use crate::options::Options;
+use crate::options::{Options, Prefixes};
 use crate::scan::{Direction, KeyRange, Scan};
 use crate::store::{Durability, Lag, Read, Stats, Store};
 
@@ -52,6 +53,7 @@ struct Shards {
     place: Place,
     /// None once it is closed.
     readers: Arc<RwLock<Option<Arc<[DbReader]>>>>,
+    prefixes: Arc<dyn Prefixes>,
 }
 
 impl Follower {
@@ -80,13 +82,14 @@ impl Follower {
                     ..DbReaderOptions::default()
                 })
                 .with_db_cache(cache.clone(), u64::from(shard))
+                .with_filter_policies(prefixes::policies(&options.prefixes))
                 .build()
         };
         let readers = place.wait(try_join_all((0..shards).map(open)))?;
         let readers: Arc<[_]> = readers.map_err(|error| place.error(error))?.into();
         let readers = Arc::new(RwLock::new(Some(readers)));
         Ok(Follower {
-            inner: Shards { place, readers },
+            inner: Shards { place, readers, prefixes: options.prefixes.clone() },
             requests: bucket.requests,
             poll_interval,
             _threads: threads,
@@ -142,8 +145,13 @@ impl Read for Shards {
             return Ok(Scan::empty());
         }
         let options = scan_options(direction);
-        let scan = of.scan_with_options(bounds(range), &options);
-        let entries = self.place.wait(scan)?.map_err(|error| self.place.error(error))?;
+        let entries = self.place.wait(async {
+            match prefixes::filtered(&*self.prefixes, &range) {
+                Some(prefix) => of.scan_prefix_with_options(prefix, .., &options).await,
+                None => of.scan_with_options(bounds(range), &options).await,
+            }
+        })?;
+        let entries = entries.map_err(|error| self.place.error(error))?;
         Ok(Scan::new(Entries::new(self.place.clone(), entries, readers.clone())))
     }
 }

@@ -8,9 +8,11 @@
 mod aws_profile;
 mod bucket;
 mod compact;
+mod compactor;
 mod follower;
 mod location;
 mod objects;
+mod prefixes;
 mod view;
 
 use std::fmt;
@@ -24,14 +26,15 @@ use futures::future::{join_all, try_join_all};
 use futures::stream::FuturesUnordered;
 use object_store::ObjectStore;
 use slatedb::config::{
-    CompactionWorkerOptions, CompactorOptions, FlushOptions, FlushType, ObjectStoreCacheOptions,
-    Settings,
+    CompactionWorkerOptions, CompactorOptions, FlushOptions, FlushType, GarbageCollectorOptions,
+    ObjectStoreCacheOptions, Settings,
 };
 use slatedb::db_cache::DbCache;
 use slatedb::db_cache::moka::{MokaCache, MokaCacheOptions};
 use slatedb::{CompactorBuilder, Db, WriteBatch};
 use tokio::task::{AbortHandle, JoinHandle};
 
+pub use self::compactor::SlateCompactor;
 pub use self::follower::Follower;
 pub use self::objects::Requests;
 
@@ -56,6 +59,8 @@ const WRITE_BUFFER: std::ops::RangeInclusive<usize> = 8 << 20..=64 << 20;
 const LOG_KEPT_FOR: Duration = Duration::from_secs(60);
 /// How many write buffers a shard may have filled before its writers wait.
 const FULL_BUFFERS: usize = 4;
+/// How many looks for files to compact others have, to begin with what they are asked for.
+const LOOKS_OF_COMPACTORS: u32 = 12;
 /// How often a shard is opened anew that another process opens or makes at the same moment.
 const OPENING_TRIES: usize = 10;
 
@@ -89,6 +94,8 @@ pub struct SlateStore {
     writer: Mutex<Writer>,
     /// Of each shard, whether all of it is to be compacted.
     demands: Box<[Arc<Demand>]>,
+    /// How long is waited for another process to compact, if that is for others to do.
+    compactor_patience: Option<Duration>,
     requests: Arc<Requests>,
     /// Ends with the store.
     _flushing: Flushing,
@@ -339,7 +346,7 @@ impl SlateShards {
             Ok::<Box<[Db]>, slatedb::Error>(opened.into())
         })?;
         let shards = opened.map_err(|error| place.error(error))?;
-        let view = View::new(&place, &shards, earlier)?;
+        let view = View::new(&place, &shards, earlier, &self.options.prefixes)?;
         let dirty: Arc<[AtomicBool]> = shards.iter().map(|_| AtomicBool::new(false)).collect();
         let flushing = place.handle.spawn(flush_now_and_then(shards.clone(), dirty.clone()));
         Ok(SlateStore {
@@ -349,6 +356,8 @@ impl SlateShards {
             published: RwLock::new(Some(view)),
             writer: Mutex::default(),
             demands,
+            compactor_patience: (!self.options.objects.compacts)
+                .then(|| self.options.objects.poll_interval * LOOKS_OF_COMPACTORS),
             requests: self.bucket.requests.clone(),
             _flushing: Flushing(flushing.abort_handle()),
             _threads: self.threads.clone(),
@@ -398,6 +407,7 @@ fn settings(options: &Options, shards: u16) -> Settings {
         l0_sst_size_bytes: buffer,
         max_unflushed_bytes: buffer * FULL_BUFFERS,
         compactor_options: None,
+        garbage_collector_options: options.objects.compacts.then(GarbageCollectorOptions::default),
         object_store_cache_options: ObjectStoreCacheOptions {
             root_folder: options.objects.cache_folder.clone(),
             max_cache_size_bytes: usize::try_from(options.objects.cache_folder_bytes).ok(),
@@ -441,7 +451,7 @@ async fn try_open_shard(
         .with_options(CompactorOptions {
             poll_interval,
             commit_compacted_interval: poll_interval.min(Duration::from_secs(1)),
-            worker: Some(CompactionWorkerOptions {
+            worker: options.objects.compacts.then(|| CompactionWorkerOptions {
                 compactions_poll_interval: poll_interval,
                 ..CompactionWorkerOptions::default()
             }),
@@ -453,6 +463,7 @@ async fn try_open_shard(
         .with_settings(settings)
         .with_db_cache(cache, u64::from(shard))
         .with_compactor_builder(compactor)
+        .with_filter_policies(prefixes::policies(&options.prefixes))
         .build()
         .await
 }
@@ -537,8 +548,19 @@ impl Store for SlateStore {
     fn compact(&self) -> Result<()> {
         self.flush()?;
         let each = self.shards.iter().zip(&self.demands);
-        let compacted = try_join_all(each.map(|(db, demand)| demand.compact(db)));
-        self.place.wait_on(compacted).map(drop).map_err(|error| self.place.error(error))
+        let each = each.map(|(db, demand)| demand.compact(db, self.compactor_patience));
+        let compacted = self.place.wait_on(try_join_all(each));
+        match compacted.map_err(|error| self.place.error(error))?.contains(&false) {
+            false => Ok(()),
+            true => Err(Error::new(
+                ErrorKind::Unavailable,
+                format!(
+                    "{} is compacted by processes of their own, and none has begun with it: start \
+                     `stonecrop compactor`",
+                    self.place.name
+                ),
+            )),
+        }
     }
 
     fn stats(&self) -> Result<Stats> {

@@ -12,9 +12,12 @@ use futures::{StreamExt, TryStreamExt};
 use slatedb::config::ScanOptions;
 use slatedb::{CloseReason, Db, DbIterator, DbSnapshot, IterationOrder};
 use tokio::runtime::{Handle, Runtime};
+use tokio::task::JoinHandle;
 
+use super::prefixes;
 use crate::batch::check_shard;
 use crate::error::{Error, ErrorKind, Result};
+use crate::options::Prefixes;
 use crate::scan::{Direction, KeyRange, Scan};
 use crate::store::Read;
 
@@ -26,6 +29,8 @@ const FETCHES_AT_ONCE: usize = 4;
 /// A scan takes some entries at a time from the engine: few at first, for those who need no more.
 const FIRST_ENTRIES: usize = 16;
 const MOST_ENTRIES: usize = 512;
+/// No more are taken at a time once they have so many bytes.
+const MOST_BYTES: usize = 1 << 20;
 
 /// Where a store is, and how to wait for what comes from there.
 #[derive(Clone)]
@@ -147,6 +152,7 @@ pub(super) struct View {
     place: Place,
     shards: Snapshots,
     earlier: Arc<Earlier>,
+    prefixes: Arc<dyn Prefixes>,
 }
 
 type Snapshots = Arc<[Arc<DbSnapshot>]>;
@@ -171,10 +177,15 @@ impl Earlier {
 }
 
 impl View {
-    pub(super) fn new(place: &Place, shards: &[Db], earlier: Arc<Earlier>) -> Result<Self> {
+    pub(super) fn new(
+        place: &Place,
+        shards: &[Db],
+        earlier: Arc<Earlier>,
+        prefixes: &Arc<dyn Prefixes>,
+    ) -> Result<Self> {
         let snapshots = shards.iter().map(Db::snapshot).collect::<Result<_, _>>();
         let shards = snapshots.map_err(|error| place.error(error))?;
-        Ok(View { place: place.clone(), shards, earlier })
+        Ok(View { place: place.clone(), shards, earlier, prefixes: prefixes.clone() })
     }
 
     /// The same with some shards as they are now.
@@ -187,8 +198,7 @@ impl View {
             }
         }
         self.earlier.add(&self.shards);
-        let (place, earlier) = (self.place.clone(), self.earlier.clone());
-        Ok(View { place, shards: snapshots.into(), earlier })
+        Ok(View { shards: snapshots.into(), ..self.clone() })
     }
 
     fn shard(&self, shard: u8) -> Result<&Arc<DbSnapshot>> {
@@ -223,8 +233,13 @@ impl Read for View {
             return Ok(Scan::empty());
         }
         let options = scan_options(direction);
-        let scan = snapshot.scan_with_options(bounds(range), &options);
-        let entries = self.place.wait(scan)?.map_err(|error| self.place.error(error))?;
+        let entries = self.place.wait(async {
+            match prefixes::filtered(&*self.prefixes, &range) {
+                Some(prefix) => snapshot.scan_prefix_with_options(prefix, .., &options).await,
+                None => snapshot.scan_with_options(bounds(range), &options).await,
+            }
+        })?;
+        let entries = entries.map_err(|error| self.place.error(error))?;
         Ok(Scan::new(Entries::new(self.place.clone(), entries, self.shards.clone())))
     }
 }
@@ -251,50 +266,85 @@ pub(super) fn scan_options(direction: Direction) -> ScanOptions {
     }
 }
 
-/// The entries of a scan, some at a time.
+/// The entries of a scan, some at a time. Of a long one the next are taken by another thread while
+/// the caller looks at those that were taken before.
 pub(super) struct Entries<H> {
     place: Place,
-    entries: DbIterator,
     taken: VecDeque<(Bytes, Bytes)>,
     next: usize,
-    over: bool,
-    /// What must live as long as the scan.
+    source: Source<H>,
+}
+
+enum Source<H> {
+    Here(Open<H>),
+    Elsewhere(Ahead<H>),
+    Over,
+}
+
+/// A scan of the engine, and what must live as long as it.
+struct Open<H> {
+    entries: Box<DbIterator>,
     _held: H,
 }
 
-impl<H> Entries<H> {
+/// What a scan has given, and the scan if there is more.
+type Taken<H> = Result<(VecDeque<(Bytes, Bytes)>, Option<Open<H>>), slatedb::Error>;
+
+impl<H> Open<H> {
+    async fn take(mut self, count: usize) -> Taken<H> {
+        let (mut taken, mut bytes) = (VecDeque::with_capacity(count), 0);
+        while taken.len() < count && bytes < MOST_BYTES {
+            let Some(entry) = self.entries.next().await? else { return Ok((taken, None)) };
+            bytes += entry.key.len() + entry.value.len();
+            taken.push_back((entry.key, entry.value));
+        }
+        Ok((taken, Some(self)))
+    }
+}
+
+/// Entries that are being taken. It ends when nobody waits for them any more.
+struct Ahead<H>(JoinHandle<Taken<H>>);
+
+impl<H> Drop for Ahead<H> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl<H: Send + 'static> Entries<H> {
     pub(super) fn new(place: Place, entries: DbIterator, held: H) -> Self {
-        let taken = VecDeque::new();
-        Entries { place, entries, taken, next: FIRST_ENTRIES, over: false, _held: held }
+        let source = Source::Here(Open { entries: Box::new(entries), _held: held });
+        Entries { place, taken: VecDeque::new(), next: FIRST_ENTRIES, source }
     }
 
     fn take(&mut self) -> Result<()> {
-        let (entries, taken) = (&mut self.entries, &mut self.taken);
-        let count = self.next;
-        let over = self.place.wait(async {
-            while taken.len() < count {
-                match entries.next().await? {
-                    Some(entry) => taken.push_back((entry.key, entry.value)),
-                    None => return Ok(true),
-                }
+        let taken = match std::mem::replace(&mut self.source, Source::Over) {
+            Source::Over => return Ok(()),
+            Source::Here(open) => self.place.wait(open.take(self.next))?,
+            // It is cancelled with the threads of a store that is no more.
+            Source::Elsewhere(mut ahead) => {
+                self.place.wait(&mut ahead.0)?.map_err(|_| Error::closed())?
             }
-            Ok(false)
-        });
-        self.next = (count * 2).min(MOST_ENTRIES);
-        self.over = over?.map_err(|error| self.place.error(error))?;
+        };
+        let (taken, open) = taken.map_err(|error| self.place.error(error))?;
+        self.taken = taken;
+        self.source = match open {
+            None => Source::Over,
+            Some(open) if self.next < MOST_ENTRIES => Source::Here(open),
+            Some(open) => Source::Elsewhere(Ahead(self.place.handle.spawn(open.take(self.next)))),
+        };
+        self.next = (self.next * 2).min(MOST_ENTRIES);
         Ok(())
     }
 }
 
-impl<H> Iterator for Entries<H> {
+impl<H: Send + 'static> Iterator for Entries<H> {
     type Item = Result<(Bytes, Bytes)>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.taken.is_empty()
-            && !self.over
             && let Err(error) = self.take()
         {
-            self.over = true;
             return Some(Err(error));
         }
         self.taken.pop_front().map(Ok)

@@ -1,0 +1,66 @@
+//! What a group of writes will read, read all at once: one after the other, each would wait for an
+//! answer of the object store while everybody waits for the group.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use stonecrop_store::{Read, Result};
+
+use crate::record::entry_key;
+use crate::schema::History;
+use crate::write::WriteKind;
+use crate::writer::indexes::watched_keys;
+use crate::writer::prepare::{Content, Prepared, PreparedFamily};
+
+/// So many entries are read ahead for a group, at most; they are all in memory. The others are read
+/// when they are needed.
+const MOST: usize = 1_024;
+
+/// Entries by their keys.
+pub(super) type Ahead = HashMap<Bytes, Option<Bytes>, foldhash::fast::RandomState>;
+
+/// Reads what most writes will need; whatever else they need is read later.
+pub(super) fn read<'w>(
+    store: &dyn Read,
+    writes: impl Iterator<Item = &'w Prepared>,
+) -> Result<Ahead> {
+    let keys = writes.flat_map(|write| keys(write).into_iter().map(|key| (write.place.shard, key)));
+    let keys: Vec<(u8, Bytes)> = keys.take(MOST).collect();
+    // A single one can as well be read when it is needed.
+    if keys.len() < 2 {
+        return Ok(Ahead::default());
+    }
+    let asked: Vec<(u8, &[u8])> = keys.iter().map(|(shard, key)| (*shard, &**key)).collect();
+    let found = store.multi_get(&asked)?;
+    Ok(keys.into_iter().map(|(_, key)| key).zip(found).collect())
+}
+
+fn keys(write: &Prepared) -> Vec<Bytes> {
+    if write.is_new() {
+        return Vec::new();
+    }
+    let table = &write.table;
+    let key = |family, name: &str| entry_key(table.id, family, &write.place.bytes, name);
+    let is_read_whole =
+        write.condition.is_some() || write.decide.is_some() || write.kind != WriteKind::Put;
+    let mut keys: Vec<Bytes> = match is_read_whole {
+        true => table.families().map(|family| key(family, "")).collect(),
+        false => {
+            let read = write.families.iter().filter(|family| is_read(write, family));
+            read.map(|written| key(written.family, &written.name)).collect()
+        }
+    };
+    for key in watched_keys(write) {
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    keys
+}
+
+/// Whether what is stored of a family matters for what is written to it.
+fn is_read(write: &Prepared, written: &PreparedFamily) -> bool {
+    let has_history = |family: &crate::schema::Family| family.history != History::None;
+    matches!(written.content, Content::Changes(_))
+        || write.table.family(written.family).is_some_and(has_history)
+}
