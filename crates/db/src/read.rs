@@ -1,9 +1,10 @@
 //! Reading rows: which entries are needed, which of them can be seen, what is in them.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use stonecrop_store::{Direction, Read, Store};
+use stonecrop_store::{Direction, KeyRange, Read, Scan, Store};
 
 use crate::catalog::{DeclaredColumn, Place, TableState, loose_prefix};
 use crate::clock::Timestamp;
@@ -83,6 +84,7 @@ impl Selection {
         selection
     }
 
+    /// The declared families that are needed.
     pub(crate) fn families(&self) -> impl Iterator<Item = u16> {
         self.families.iter().map(|(family, _)| *family)
     }
@@ -354,6 +356,58 @@ pub(crate) fn read_now(
     }
     let snapshot = store.snapshot()?;
     Loader::new(&*snapshot, table, place, moment).row(selection)
+}
+
+/// So many rows are read at once, at most.
+pub(crate) const ROWS_AHEAD: usize = 256;
+
+/// Rows that will be asked for, read at once: one after the other, each would wait for an answer of
+/// another machine.
+pub(crate) struct Ahead<'r> {
+    source: &'r dyn Read,
+    found: HashMap<Bytes, Option<Bytes>, foldhash::fast::RandomState>,
+}
+
+impl<'r> Ahead<'r> {
+    pub(crate) fn nothing(source: &'r dyn Read) -> Self {
+        Ahead { source, found: HashMap::default() }
+    }
+
+    /// Reads the declared ones among some families of rows; what else is asked for is read then.
+    pub(crate) fn read<'p>(
+        source: &'r dyn Read,
+        table: &TableState,
+        families: &[u16],
+        places: impl Iterator<Item = &'p Place>,
+    ) -> Result<Self> {
+        let mut keys = Vec::new();
+        for place in places {
+            let families = families.iter().filter(|family| **family != LOOSE);
+            let key = |family: &u16| entry_key(table.id, *family, &place.bytes, "");
+            keys.extend(families.map(|family| (place.shard, key(family))));
+        }
+        let asked: Vec<(u8, &[u8])> = keys.iter().map(|(shard, key)| (*shard, &**key)).collect();
+        let found = source.multi_get(&asked)?;
+        Ok(Ahead { source, found: keys.into_iter().map(|(_, key)| key).zip(found).collect() })
+    }
+}
+
+impl Read for Ahead<'_> {
+    fn get(&self, shard: u8, key: &[u8]) -> stonecrop_store::Result<Option<Bytes>> {
+        match self.found.get(key) {
+            Some(value) => Ok(value.clone()),
+            None => self.source.get(shard, key),
+        }
+    }
+
+    fn scan(
+        &self,
+        shard: u8,
+        range: KeyRange,
+        direction: Direction,
+    ) -> stonecrop_store::Result<Scan> {
+        self.source.scan(shard, range, direction)
+    }
 }
 
 /// A set of families; the first ones, which are nearly all, take no memory of their own.

@@ -9,7 +9,7 @@ use stonecrop_keys::Schema;
 use stonecrop_store::{Batch, Direction, Read};
 
 use crate::anatomy::{Anatomy, anatomy};
-use crate::catalog::{CATALOG_SHARD, Slot, TableState};
+use crate::catalog::{CATALOG_SHARD, Place, Slot, TableState};
 use crate::changes::read::page;
 use crate::changes::{ChangePage, Changed};
 use crate::clock::Timestamp;
@@ -23,7 +23,7 @@ use crate::query::{
     Execution, Explanation, Facets, Freshness, Page, Query, Request, Response, Summary,
     after_entry, needing,
 };
-use crate::read::{Loader, Moment, Selection, read_now, versions};
+use crate::read::{Ahead, Loader, Moment, ROWS_AHEAD, Selection, read_now, versions};
 use crate::record::{LOOSE, PLACE, backfill_key, family_prefix};
 use crate::row::{Row, Version};
 use crate::scan::{Rows, Scan};
@@ -319,12 +319,20 @@ impl Table {
         };
         let moment = Moment::now(self.inner.clock.now());
         let snapshot = self.inner.store.snapshot()?;
-        keys.into_iter()
-            .map(|key| {
-                let place = table.place(key.into().values())?;
-                Loader::new(&*snapshot, &table, &place, moment).row(&selection)
-            })
-            .collect()
+        let places = keys.into_iter().map(|key| table.place(key.into().values()));
+        let places = places.collect::<Result<Vec<Place>>>()?;
+        let families: Vec<u16> = match self.inner.store.reads_may_wait() {
+            true => selection.families().collect(),
+            false => Vec::new(),
+        };
+        let mut rows = Vec::with_capacity(places.len());
+        for places in places.chunks(ROWS_AHEAD) {
+            let source = Ahead::read(&*snapshot, &table, &families, places.iter())?;
+            for place in places {
+                rows.push(Loader::new(&source, &table, place, moment).row(&selection)?);
+            }
+        }
+        Ok(rows)
     }
 
     /// A row of a snapshot.

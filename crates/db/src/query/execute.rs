@@ -23,11 +23,11 @@ use crate::query::plan::{Access, MOST_AMONG, Plan, Question, no_plan};
 use crate::query::statistics::Statistics;
 use crate::query::visit::{Places, Route, View, Visitor, threads};
 use crate::query::{Page, Query, Request, ResponseRow};
-use crate::read::{Loader, Moment, Selection, Source};
+use crate::read::{Ahead, Loader, Moment, ROWS_AHEAD, Selection, Source};
 use crate::row::Row;
 use crate::schema::Placement;
 use crate::value::encode::Problem;
-use crate::walk::Gate;
+use crate::walk::{Gate, families_for};
 
 /// How much memory rows that are sorted or returned may take.
 const MEMORY_BYTES: usize = 256 << 20;
@@ -41,6 +41,8 @@ const PAGE_ROWS: usize = 1_000;
 pub(crate) struct Execution<'q> {
     pub(super) table: Arc<TableState>,
     source: Box<dyn Read>,
+    /// Whether each read may wait for another machine.
+    reads_may_wait: bool,
     moment: Moment,
     pub(super) query: &'q Query,
     order: Order,
@@ -136,7 +138,8 @@ impl<'q> Execution<'q> {
         let moment = Moment { now: clock.now(), as_of: query.as_of };
         let order = Order::new(&query.sort, &table);
         let interrupt = Interrupt::new(query, clock, moment.now);
-        Ok(Execution { table, source, moment, query, order, ready, interrupt })
+        let reads_may_wait = store.reads_may_wait();
+        Ok(Execution { table, source, reads_may_wait, moment, query, order, ready, interrupt })
     }
 
     pub(super) fn view(&self) -> View<'_> {
@@ -157,7 +160,11 @@ impl<'q> Execution<'q> {
     ) -> Visitor<'v> {
         let interrupt = self.interrupt.clone();
         let (view, gate, among) = (self.view(), None, None);
-        Visitor { view, filter, interrupt, gate, among, candidates: 0, budget }
+        let ahead = match self.reads_may_wait {
+            true => families_for(&self.table, filter),
+            false => Vec::new(),
+        };
+        Visitor { view, filter, interrupt, gate, among, ahead, candidates: 0, budget }
     }
 
     pub(super) fn statistics(&self) -> Statistics<'_> {
@@ -424,6 +431,12 @@ impl<'q> Execution<'q> {
         let mut memory = Memory::default();
         let mut visitor = self.visitor(filter.as_ref(), budget);
         visitor.among = among.as_ref();
+        if wanted.skip > 0 && filter.is_none() {
+            // Nothing is read of those that are passed over.
+            visitor.ahead.clear();
+        } else if self.reads_may_wait && matches!(plan.access, Access::Index { .. }) {
+            visitor.read_ahead(selection.families());
+        }
         if wanted.rows == Some(0) {
             return Ok(0);
         }
@@ -484,15 +497,23 @@ impl<'q> Execution<'q> {
         wanted.rows = wanted.rows.map(|wanted| wanted.saturating_sub(rows.len()));
         let mut memory = Memory::default();
         done.push(Done { plan, candidates, rows: rows.len() as u64 });
-        for sorted in rows {
-            let View { table, source, moment } = self.view();
-            let mut row = Loader::new(source, table, &sorted.place, moment);
-            let known = row.known_row(selection)?;
-            memory.take(row.size())?;
-            found.push(known, || {
-                let position = Position::Sorted(sorted.clone());
-                Cursor { part: part.number, position }
-            });
+        let View { table, source, moment } = self.view();
+        let families: Vec<u16> = match self.reads_may_wait {
+            true => selection.families().collect(),
+            false => Vec::new(),
+        };
+        for rows in rows.chunks(ROWS_AHEAD) {
+            let places = rows.iter().map(|sorted| &sorted.place);
+            let source = Ahead::read(source, table, &families, places)?;
+            for sorted in rows {
+                let mut row = Loader::new(&source, table, &sorted.place, moment);
+                let known = row.known_row(selection)?;
+                memory.take(row.size())?;
+                found.push(known, || {
+                    let position = Position::Sorted(sorted.clone());
+                    Cursor { part: part.number, position }
+                });
+            }
         }
         Ok(())
     }
@@ -524,6 +545,10 @@ impl<'q> Execution<'q> {
             let gate = gate
                 .map(|gate| |family, columns: Columns<'_>| gate(&made.borrow(), family, columns));
             let mut visitor = self.visitor(filter, None);
+            if self.reads_may_wait {
+                let fields = self.order.fields.iter();
+                visitor.read_ahead(fields.filter_map(|field| field.source.family()));
+            }
             visitor.among = among.as_ref();
             visitor.gate = gate.as_ref().map(|gate| gate as &Gate<'_>);
             let route = Route { segment, ..Route::default() };

@@ -1,6 +1,6 @@
 //! Going over the candidates of a plan, one by one.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::ops::ControlFlow;
 
 use bytes::{Buf, Bytes};
@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::index::{self, IndexState};
 use crate::query::interrupt::Interrupt;
 use crate::query::plan::Access;
-use crate::read::{Entries, Loader};
+use crate::read::{Ahead, Entries, Loader, ROWS_AHEAD};
 use crate::record::{LOOSE, PLACE, index_prefix};
 pub(super) use crate::walk::View;
 use crate::walk::{Gate, Walk, families_for};
@@ -43,6 +43,8 @@ pub(super) struct Visitor<'q> {
     pub(super) gate: Option<&'q Gate<'q>>,
     /// Only rows in these places, if there are any.
     pub(super) among: Option<&'q Places>,
+    /// What is read of rows before it is asked for, of several at once.
+    pub(super) ahead: Vec<u16>,
     /// How many candidates were looked at.
     pub(super) candidates: u64,
     /// How many candidates may be looked at; beyond that it ends as if told to.
@@ -76,6 +78,13 @@ impl<'q> Visitor<'q> {
                 None => Ok(()),
             },
         }
+    }
+
+    /// Has more families read ahead.
+    pub(super) fn read_ahead(&mut self, families: impl Iterator<Item = u16>) {
+        self.ahead.extend(families);
+        self.ahead.sort_unstable();
+        self.ahead.dedup();
     }
 
     /// Counts a candidate; breaks where there may be no more.
@@ -144,7 +153,11 @@ impl<'q> Visitor<'q> {
         if route.backward {
             stretches.reverse();
         }
-        let families = families_for(view.table, self.filter);
+        let families = match self.ahead.is_empty() {
+            true => families_for(view.table, self.filter),
+            // Side by side with the others they come without a wait for each row.
+            false => self.ahead.clone(),
+        };
         let mut walk = Walk::new(families, stretches, direction);
         loop {
             let next = walk.next(view, self.filter, self.gate, || self.interrupt.check())?;
@@ -174,7 +187,7 @@ impl<'q> Visitor<'q> {
         route: &Route,
         visit: &mut Visit<'_>,
     ) -> Result<()> {
-        let View { table, source, moment } = self.view;
+        let View { table, moment, .. } = self.view;
         // Of a row that is covered nothing more is read.
         let all: Vec<u16> = [LOOSE].into_iter().chain(table.families()).collect();
         let given: &[u16] = if covered { &all } else { &[] };
@@ -193,8 +206,10 @@ impl<'q> Visitor<'q> {
                 continue;
             }
             self.interrupt.check_now()?;
-            let mut merge = Merge::new(self.view, index, &range, route.backward)?;
-            while let Some((shard, mut key, value)) = merge.next()? {
+            let merge = Merge::new(self.view, index, &range, route.backward)?;
+            let ahead = if covered { Vec::new() } else { self.ahead.clone() };
+            let mut leads = Leads::new(self.view, merge, ahead);
+            while let Some((shard, mut key, value)) = leads.next()? {
                 if index::gone_at(&value).is_none_or(|at| at <= moment.now) {
                     self.interrupt.check()?;
                     continue;
@@ -219,7 +234,7 @@ impl<'q> Visitor<'q> {
                     }
                 }
                 // Only rows that are there have entries.
-                let row = Loader::with(source, table, &place, moment, entries, given);
+                let row = Loader::with(&leads.rows, table, &place, moment, entries, given);
                 let mut row = row.known();
                 if self.passes(&mut row)? && visit(&mut row, &values)?.is_break() {
                     return Ok(());
@@ -242,6 +257,56 @@ fn rest(after: &Bytes, backward: bool, is_prefix: bool) -> FieldRange {
             end: None,
         },
         false => FieldRange { start: [after, &[0][..]].concat(), end: None },
+    }
+}
+
+/// How many entries of an index are taken at first, to read the rows of all of them at once; those
+/// who need few rows wait for no more.
+const FIRST_AHEAD: usize = 16;
+
+/// The entries of an index, and the rows that the next ones lead to, if these are read ahead.
+struct Leads<'q> {
+    view: View<'q>,
+    merge: Merge,
+    /// What is read of them; nothing is read ahead without.
+    families: Vec<u16>,
+    taken: VecDeque<(u8, Bytes, Bytes)>,
+    count: usize,
+    rows: Ahead<'q>,
+}
+
+impl<'q> Leads<'q> {
+    fn new(view: View<'q>, merge: Merge, families: Vec<u16>) -> Self {
+        let rows = Ahead::nothing(view.source);
+        Leads { view, merge, families, taken: VecDeque::new(), count: FIRST_AHEAD, rows }
+    }
+
+    fn next(&mut self) -> Result<Option<(u8, Bytes, Bytes)>> {
+        if self.families.is_empty() {
+            return self.merge.next();
+        }
+        if self.taken.is_empty() {
+            self.take()?;
+        }
+        Ok(self.taken.pop_front())
+    }
+
+    fn take(&mut self) -> Result<()> {
+        while self.taken.len() < self.count
+            && let Some(entry) = self.merge.next()?
+        {
+            self.taken.push_back(entry);
+        }
+        self.count = (self.count * 2).min(ROWS_AHEAD);
+        // Of one that can't be read its own turn tells what is wrong.
+        let place = |(shard, key, value): &(u8, Bytes, Bytes)| {
+            let start = index::place_start(key, value).ok()?;
+            Some(Place { shard: *shard, bytes: key.slice(start.min(key.len())..) })
+        };
+        let places: Vec<Place> = self.taken.iter().filter_map(place).collect();
+        let View { source, table, .. } = self.view;
+        self.rows = Ahead::read(source, table, &self.families, places.iter())?;
+        Ok(())
     }
 }
 

@@ -197,3 +197,18 @@ fn an_index_that_one_began_is_finished_by_the_next() {
     assert_eq!(found, 5_000);
     assert!(second.check().unwrap().problems.is_empty());
 }
+
+#[test]
+fn a_row_that_another_wrote_meanwhile_is_no_new_one() {
+    let (shared, first, second) = two();
+    let index = Index::new("by_age", "age i64").unwrap();
+    let mine = first.create_table(schema().index(index)).unwrap();
+    let theirs = second.table("people").unwrap();
+    mine.write(Write::put(1).set("age", 1)).unwrap();
+    shared.hand_over(1);
+    theirs.write(Write::put(2).set("age", 2)).unwrap();
+    shared.hand_over(0);
+    mine.write(Write::put(2).set("age", 3)).unwrap();
+    assert_eq!(mine.count(&Query::new().index("by_age")).unwrap(), 2);
+    assert!(first.check().unwrap().problems.is_empty());
+}

@@ -10,6 +10,7 @@
 
 mod catalog;
 mod changes;
+mod distant;
 mod freshness;
 mod harness;
 mod history;

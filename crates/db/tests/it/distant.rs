@@ -1,0 +1,158 @@
+//! A store that is far away: what is read together is asked for together.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytes::Bytes;
+use stonecrop::store::{
+    Batch, Direction, Durability, KeyRange, MemoryStore, Read, Result, Scan, Stats, Store,
+};
+use stonecrop::{Condition, Database, Family, Index, Options, Query, Table, TableSchema, Write};
+
+/// How often somebody waited for the answer to a get, of one key or of many.
+#[derive(Clone, Default)]
+struct Waits(Arc<AtomicU64>);
+
+impl Waits {
+    fn count<T>(&self, work: impl FnOnce() -> T) -> (T, u64) {
+        let before = self.0.load(Ordering::Relaxed);
+        let done = work();
+        (done, self.0.load(Ordering::Relaxed) - before)
+    }
+}
+
+struct Distant<R: ?Sized> {
+    waits: Waits,
+    near: Box<R>,
+}
+
+impl<R: Read + ?Sized> Read for Distant<R> {
+    fn get(&self, shard: u8, key: &[u8]) -> Result<Option<Bytes>> {
+        self.multi_get(&[(shard, key)]).map(|mut found| found.pop().flatten())
+    }
+
+    fn multi_get(&self, keys: &[(u8, &[u8])]) -> Result<Vec<Option<Bytes>>> {
+        self.waits.0.fetch_add(1, Ordering::Relaxed);
+        self.near.multi_get(keys)
+    }
+
+    fn scan(&self, shard: u8, range: KeyRange, direction: Direction) -> Result<Scan> {
+        self.near.scan(shard, range, direction)
+    }
+}
+
+impl Store for Distant<MemoryStore> {
+    fn shards(&self) -> u16 {
+        self.near.shards()
+    }
+
+    fn reads_may_wait(&self) -> bool {
+        true
+    }
+
+    fn write(&self, batch: Batch, durability: Durability) -> Result<()> {
+        self.near.write(batch, durability)
+    }
+
+    fn snapshot(&self) -> Result<Box<dyn Read>> {
+        Ok(Box::new(Distant { waits: self.waits.clone(), near: self.near.snapshot()? }))
+    }
+
+    fn approximate_size(&self, shard: u8) -> Result<u64> {
+        self.near.approximate_size(shard)
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.near.sync()
+    }
+
+    fn flush(&self) -> Result<()> {
+        self.near.flush()
+    }
+
+    fn compact(&self) -> Result<()> {
+        self.near.compact()
+    }
+
+    fn stats(&self) -> Result<Stats> {
+        self.near.stats()
+    }
+
+    fn close(&self) -> Result<()> {
+        self.near.close()
+    }
+}
+
+const ROWS: u64 = 500;
+
+/// A table of two families, with an index that does not have all columns.
+fn people() -> (Table, Waits) {
+    let waits = Waits::default();
+    let open = |options: &stonecrop::store::Options| {
+        let near = Box::new(MemoryStore::new(options));
+        Ok(Arc::new(Distant { waits: waits.clone(), near }) as Arc<dyn Store>)
+    };
+    let db = Database::open_in(open, Options::default()).unwrap();
+    let schema = TableSchema::new("people", "id u64", "").unwrap();
+    let schema = schema.family(Family::new("crm").column("name").column("city"));
+    let schema = schema.family(Family::new("scores").column("score"));
+    let people =
+        db.create_table(schema.index(Index::new("by_city", "city string").unwrap())).unwrap();
+    let write = |id: u64| {
+        Write::put(id).set("name", format!("{id}")).set("city", "Bern").set("score", id as i64)
+    };
+    people.write_all((0..ROWS).map(write)).unwrap();
+    (people, waits)
+}
+
+fn of_bern() -> Query {
+    Query::new().filter(Condition::eq("city", "Bern"))
+}
+
+#[test]
+fn rows_by_their_keys_are_asked_for_together() {
+    let (people, waits) = people();
+    let (found, waited) = waits.count(|| people.multi_get((0..200_u64).rev(), None).unwrap());
+    assert!(found.iter().rev().enumerate().all(|(id, row)| {
+        row.as_ref().is_some_and(|row| row.value("score") == Some(&(id as i64).into()))
+    }));
+    assert_eq!(waited, 1);
+    let (row, waited) = waits.count(|| people.get(7).unwrap());
+    assert_eq!((row.is_some(), waited), (true, 1), "both of its families");
+}
+
+#[test]
+fn the_rows_of_a_page_by_an_index_are_asked_for_together() {
+    let (people, waits) = people();
+    let (page, waited) = waits.count(|| people.query(&of_bern().take(200)).unwrap());
+    assert_eq!(page.rows.len(), 200);
+    assert!(page.rows.iter().all(|row| row.columns().count() == 3));
+    assert!(waited <= 6, "{waited}");
+    // Those who need few do not wait for many.
+    let (page, waited) = waits.count(|| people.query(&of_bern().take(5)).unwrap());
+    assert_eq!((page.rows.len(), waited), (5, 1));
+}
+
+#[test]
+fn the_rows_of_a_page_that_was_sorted_are_asked_for_together() {
+    let (people, waits) = people();
+    let query = of_bern().sort([stonecrop::Sort::desc("score")]).take(100);
+    let (page, waited) = waits.count(|| people.query(&query).unwrap());
+    let scores = page.rows.iter().map(|row| row.value("score").unwrap().clone());
+    assert!(scores.eq((0..100).map(|at| (ROWS as i64 - 1 - at).into())));
+    assert!(waited <= 10, "{waited}");
+}
+
+#[test]
+fn what_a_group_of_writes_reads_is_asked_for_together() {
+    let (people, waits) = people();
+    let moved = (0..100_u64).map(|id| Write::put(id).set("city", "Basel"));
+    let ((), waited) = waits.count(|| people.write_all(moved).map(drop).unwrap());
+    assert!(waited <= 3, "{waited}");
+    assert_eq!(people.count(&of_bern()).unwrap(), ROWS - 100);
+    // New rows need no look at all.
+    let new = (ROWS..ROWS + 100).map(|id| Write::put(id).set("name", "new").set("city", "Bern"));
+    let ((), waited) = waits.count(|| people.write_all(new).map(drop).unwrap());
+    assert!(waited <= 1, "{waited}");
+    assert_eq!(people.count(&of_bern()).unwrap(), ROWS);
+}
