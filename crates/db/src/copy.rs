@@ -60,7 +60,7 @@ impl Database {
         options: Options,
         mut progress: impl FnMut(Copied),
     ) -> Result<Copied> {
-        let (source, shards) = (self.inner.store.snapshot()?, self.inner.store.shards());
+        let (source, shards) = (self.inner.store.checkpoint()?, self.inner.store.shards());
         // Nothing of it is dropped before it can be told which table it is of.
         let unknown = Arc::new(Catalog::default());
         let target = open_store(location.as_ref(), &unknown, &options)?;

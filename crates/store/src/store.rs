@@ -139,6 +139,12 @@ pub trait Store: Read {
     /// A view of all shards at one moment, which later writes do not change.
     fn snapshot(&self) -> Result<Box<dyn Read>>;
 
+    /// The same for those who take long to read it. On object storage the files of a snapshot are
+    /// kept for some minutes only.
+    fn checkpoint(&self) -> Result<Box<dyn Read>> {
+        self.snapshot()
+    }
+
     /// About how many bytes a shard takes: its files, or its entries where they are in memory.
     fn approximate_size(&self, shard: u8) -> Result<u64>;
 

@@ -1,6 +1,7 @@
 //! Stores on object storage: who has one, who follows it, and where there can be none.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -558,6 +559,37 @@ fn a_process_of_its_own_compacts_and_drops_what_may_go() {
     assert!(store.failure().is_none());
     compactor.stop();
     compactor.wait().unwrap();
+}
+
+#[test]
+fn a_checkpoint_is_of_one_moment_in_all_shards_whatever_comes_after() {
+    let place = Place::new();
+    let store = open(&place, 3);
+    let write = |number: u64| {
+        let mut batch = Batch::new();
+        (0..3).for_each(|shard| batch.put(shard, "counter", number.to_be_bytes().to_vec()));
+        store.write(batch, Durability::Buffered).unwrap();
+    };
+    write(0);
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            (1..).take_while(|_| !is_done.load(Ordering::Relaxed)).for_each(write);
+        });
+        let mut last = None;
+        for _ in 0..5 {
+            let checkpoint = store.checkpoint().unwrap();
+            let first = checkpoint.get(0, b"counter").unwrap();
+            assert!(first > last, "what was written before is in it");
+            store.compact().unwrap();
+            let all = [(0, &b"counter"[..]), (1, b"counter"), (2, b"counter")];
+            assert!(checkpoint.multi_get(&all).unwrap().iter().all(|found| *found == first));
+            let scan = checkpoint.scan(2, KeyRange::all(), Direction::Forward).unwrap();
+            assert!(scan.map(|entry| Some(entry.unwrap().1)).eq([first.clone()]));
+            last = first;
+        }
+        is_done.store(true, Ordering::Relaxed);
+    });
 }
 
 #[test]

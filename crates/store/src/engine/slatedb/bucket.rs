@@ -19,6 +19,7 @@ use crate::engine::marker;
 use crate::error::{Error, ErrorKind, Result};
 
 /// An object store, and where in it a store is.
+#[derive(Clone)]
 pub(super) struct Bucket {
     pub(super) name: Arc<str>,
     pub(super) objects: Arc<Counted>,

@@ -49,11 +49,11 @@ pub struct Follower {
 }
 
 #[derive(Clone)]
-struct Shards {
-    place: Place,
+pub(super) struct Shards {
+    pub(super) place: Place,
     /// None once it is closed.
-    readers: Arc<RwLock<Option<Arc<[DbReader]>>>>,
-    prefixes: Arc<dyn Prefixes>,
+    pub(super) readers: Arc<RwLock<Option<Arc<[DbReader]>>>>,
+    pub(super) prefixes: Arc<dyn Prefixes>,
 }
 
 impl Follower {

@@ -7,6 +7,7 @@
 
 mod aws_profile;
 mod bucket;
+mod checkpoint;
 mod compact;
 mod compactor;
 mod follower;
@@ -39,6 +40,7 @@ pub use self::follower::Follower;
 pub use self::objects::Requests;
 
 use self::bucket::Bucket;
+use self::checkpoint::{Begun, Checkpoint};
 use self::compact::{Demand, Scheduling};
 use self::view::{Earlier, Place, Threads, View};
 use crate::batch::{Batch, Operation};
@@ -86,7 +88,11 @@ const OPENING_TRIES: usize = 10;
 /// ```
 pub struct SlateStore {
     place: Place,
+    bucket: Bucket,
+    options: Options,
     shards: Box<[Db]>,
+    /// The numbers of the shards in the bucket.
+    numbers: Box<[u8]>,
     /// Which of them were written to since their log was last made a file.
     dirty: Arc<[AtomicBool]>,
     /// What readers see; none once it is closed.
@@ -96,7 +102,6 @@ pub struct SlateStore {
     demands: Box<[Arc<Demand>]>,
     /// How long is waited for another process to compact, if that is for others to do.
     compactor_patience: Option<Duration>,
-    requests: Arc<Requests>,
     /// Ends with the store.
     _flushing: Flushing,
     _threads: Arc<Threads>,
@@ -153,7 +158,7 @@ impl SlateStore {
     /// # Ok::<(), stonecrop_store::Error>(())
     /// ```
     pub fn requests(&self) -> &Requests {
-        &self.requests
+        &self.bucket.requests
     }
 
     /// How often its first shard was opened for writing, by anyone.
@@ -337,6 +342,7 @@ impl SlateShards {
             let scheduling = Scheduling { demand, retention, earlier: earlier.clone() };
             open_shard(&self.bucket, *shard, &self.settings, &self.options, scheduling, &self.cache)
         };
+        let numbers = shards;
         let opened = place.wait(async {
             // The first shard decides who has the store, so of two who open it at once, one goes
             // ahead of the other in all of them.
@@ -346,19 +352,22 @@ impl SlateShards {
             Ok::<Box<[Db]>, slatedb::Error>(opened.into())
         })?;
         let shards = opened.map_err(|error| place.error(error))?;
+        let numbers = numbers.into();
         let view = View::new(&place, &shards, earlier, &self.options.prefixes)?;
         let dirty: Arc<[AtomicBool]> = shards.iter().map(|_| AtomicBool::new(false)).collect();
         let flushing = place.handle.spawn(flush_now_and_then(shards.clone(), dirty.clone()));
         Ok(SlateStore {
             place,
+            bucket: self.bucket.clone(),
+            options: self.options.clone(),
             shards,
+            numbers,
             dirty,
             published: RwLock::new(Some(view)),
             writer: Mutex::default(),
             demands,
             compactor_patience: (!self.options.objects.compacts)
                 .then(|| self.options.objects.poll_interval * LOOKS_OF_COMPACTORS),
-            requests: self.bucket.requests.clone(),
             _flushing: Flushing(flushing.abort_handle()),
             _threads: self.threads.clone(),
         })
@@ -531,6 +540,16 @@ impl Store for SlateStore {
         Ok(Box::new(self.view()?))
     }
 
+    fn checkpoint(&self) -> Result<Box<dyn Read>> {
+        // Nobody writes until it has begun in all shards.
+        let writer = self.writer()?;
+        let begun = self.place.wait(Begun::new(&self.shards))?;
+        drop(writer);
+        let begun = begun.map_err(|error| self.place.error(error))?;
+        let (place, bucket) = (&self.place, &self.bucket);
+        Ok(Box::new(Checkpoint::open(begun, place, bucket, &self.numbers, &self.options)?))
+    }
+
     fn approximate_size(&self, shard: u8) -> Result<u64> {
         self.view()?;
         crate::batch::check_shard(shard, self.shards())?;
@@ -567,7 +586,7 @@ impl Store for SlateStore {
         self.view()?;
         Ok(Stats {
             disk_bytes: self.shards.iter().map(compact::size).sum(),
-            requests: self.requests.counts(),
+            requests: self.bucket.requests.counts(),
             ..Stats::default()
         })
     }

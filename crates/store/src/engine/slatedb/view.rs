@@ -28,7 +28,9 @@ const READ_AHEAD_BYTES: usize = 256 << 10;
 const FETCHES_AT_ONCE: usize = 4;
 /// A scan takes some entries at a time from the engine: few at first, for those who need no more.
 const FIRST_ENTRIES: usize = 16;
-const MOST_ENTRIES: usize = 512;
+const MOST_ENTRIES: usize = 4_096;
+/// From so many on they are taken ahead, by another thread; to wake that for fewer takes longer.
+const AHEAD_FROM: usize = 512;
 /// No more are taken at a time once they have so many bytes.
 const MOST_BYTES: usize = 1 << 20;
 
@@ -330,7 +332,7 @@ impl<H: Send + 'static> Entries<H> {
         self.taken = taken;
         self.source = match open {
             None => Source::Over,
-            Some(open) if self.next < MOST_ENTRIES => Source::Here(open),
+            Some(open) if self.next < AHEAD_FROM => Source::Here(open),
             Some(open) => Source::Elsewhere(Ahead(self.place.handle.spawn(open.take(self.next)))),
         };
         self.next = (self.next * 2).min(MOST_ENTRIES);
