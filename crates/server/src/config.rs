@@ -1,5 +1,6 @@
 //! What a server may be asked to do, and how much of it at a time.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,6 +8,7 @@ use stonecrop_cluster::ClusterStore;
 
 use crate::access_keys::AccessKeys;
 use crate::auth::Tokens;
+use crate::serve::ServeError;
 
 /// How a server behaves.
 ///
@@ -42,6 +44,21 @@ pub struct Config {
 }
 
 impl Config {
+    /// Whether a server may listen there: others can reach the address only with tokens or access
+    /// keys, or if everybody may come.
+    ///
+    /// ```
+    /// let config = stonecrop_server::Config::default();
+    /// assert!(config.check_address("127.0.0.1:8321".parse().unwrap()).is_ok());
+    /// assert!(config.check_address("0.0.0.0:8321".parse().unwrap()).is_err());
+    /// ```
+    pub fn check_address(&self, address: SocketAddr) -> Result<(), ServeError> {
+        match address.ip().is_loopback() || self.asks_who() || self.any_host {
+            true => Ok(()),
+            false => Err(ServeError::Exposed { address }),
+        }
+    }
+
     /// Whether a request needs a token or a signature.
     pub(crate) fn asks_who(&self) -> bool {
         self.tokens.is_some() || self.access_keys.is_some()

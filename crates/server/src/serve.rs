@@ -106,24 +106,6 @@ impl std::fmt::Debug for Tls {
 }
 
 impl Server {
-    /// Whether it may listen there: others can reach the address only with tokens or access keys, or
-    /// if everybody may come.
-    ///
-    /// ```
-    /// # use stonecrop::Database;
-    /// # use stonecrop_server::{Config, Server};
-    /// let server = Server::new(Database::memory(), Config::default());
-    /// assert!(server.check_address("127.0.0.1:8321".parse().unwrap()).is_ok());
-    /// assert!(server.check_address("0.0.0.0:8321".parse().unwrap()).is_err());
-    /// ```
-    pub fn check_address(&self, address: SocketAddr) -> Result<(), ServeError> {
-        let config = &self.app().config;
-        match address.ip().is_loopback() || config.asks_who() || config.any_host {
-            true => Ok(()),
-            false => Err(ServeError::Exposed { address }),
-        }
-    }
-
     /// Answers those who connect, until `stop`; then finishes what was begun.
     ///
     /// An address that others can reach is refused without tokens or access keys, unless
@@ -147,7 +129,7 @@ impl Server {
     ) -> Result<(), ServeError> {
         let app = self.app().clone();
         if let Ok(address) = listener.local_addr() {
-            self.check_address(address)?;
+            app.config.check_address(address)?;
         }
         app.serves_on(&Handle::current());
         tokio::spawn(resume(app.clone()));

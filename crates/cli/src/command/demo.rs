@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use stonecrop::{Database, Durability, Options};
-use stonecrop_server::Config;
 
-use super::{heading, serve};
+use super::heading;
+use super::serve::{self, Door};
 use crate::demo;
 use crate::error::{Error, Result};
 use crate::session::Session;
@@ -44,6 +44,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
+    let mut door = Door::open(&arguments.listening, session)?;
     // What is lost with the power is made again.
     let options = Options::default().durability(Durability::Interval);
     let database = Database::open_with(&arguments.location, options).map_err(Error::Database)?;
@@ -53,8 +54,8 @@ pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
     }
     let stop = Arc::new(AtomicBool::new(false));
     let refresher = (!arguments.still).then(|| demo::refresh(database.clone(), stop.clone()));
-    let config = Config { location: arguments.location.clone(), ..Config::default() };
-    let ended = serve::listen(database, config, &arguments.listening, session);
+    door.config.location = arguments.location.clone();
+    let ended = door.serve(database, session);
     stop.store(true, Ordering::Release);
     if let Some(refresher) = refresher {
         let _ = refresher.join();

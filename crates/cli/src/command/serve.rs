@@ -198,8 +198,7 @@ fn cache_bytes(mebibytes: Option<u64>) -> u64 {
 }
 
 pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
-    // A node has something to say while it joins the others.
-    start_log(arguments.listening.log);
+    let mut door = Door::open(&arguments.listening, session)?;
     let durability = match arguments.durability {
         Level::Sync => Durability::Sync,
         Level::Interval => Durability::Interval,
@@ -232,90 +231,99 @@ pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
         }
     };
     let database = database.map_err(Error::Database)?;
-    let config = Config {
-        location: arguments.location.clone(),
-        backups: arguments.backups.clone(),
-        cluster: joined,
-        ..Config::default()
-    };
-    listen(database, config, &arguments.listening, session)
+    door.config.location = arguments.location.clone();
+    door.config.backups = arguments.backups.clone();
+    door.config.cluster = joined;
+    door.serve(database, session)
 }
 
-/// Serves a database until it is told to stop.
-pub(super) fn listen(
-    database: Database,
-    config: Config,
-    listening: &Listening,
-    session: &mut Session,
-) -> Result<()> {
-    start_log(listening.log);
-    allow_many_files();
-    let tokens = listening.token_file.as_deref().map(Tokens::read).transpose();
-    let access_keys = listening.access_key_file.as_deref().map(AccessKeys::read).transpose();
-    let tls = match (&listening.tls_certificate, &listening.tls_key) {
-        (Some(certificate), Some(key)) => Some(Tls::read(certificate, key)),
-        _ => None,
-    };
-    let tls = tls.transpose().map_err(|error| Error::Serve(error.to_string()))?;
-    let location = config.location.clone();
-    let mut config = Config {
-        tokens: tokens.map_err(Error::Serve)?,
-        access_keys: access_keys.map_err(Error::Serve)?,
-        any_host: listening.insecure_no_auth,
-        cors_origins: listening.cors_origin.clone(),
-        dynamodb_ttl_delay: listening.dynamodb_ttl_delay.0,
-        ..config
-    };
-    config.limits.request_time = Duration::from_secs(listening.timeout.max(1));
-    config.limits.requests = listening.requests.max(1);
-    if listening.insecure_no_auth {
-        session.note("warning: no tokens: whoever reaches this address may read and change all");
-    }
-    if config.tokens.is_none() && config.access_keys.is_none() {
-        session.note("no access keys: DynamoDB's clients may sign with any credentials");
-        if !config.cors_origins.is_empty() {
-            let sites = config.cors_origins.join(", ");
-            session.note(&format!("warning: pages of {sites} may read and change all"));
-        }
-    }
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Error::Serve(error.to_string()))?;
-    let server = Server::new(database.clone(), config);
-    server.check_address(listening.listen).map_err(|_| {
-        let address = listening.listen;
-        Error::Serve(format!(
-            "{address} can be reached by others: give --token-file or --access-key-file, or \
-             --insecure-no-auth if everybody may do everything"
-        ))
-    })?;
-    let scheme = if tls.is_some() { "https" } else { "http" };
-    runtime.block_on(async {
-        let listener = TcpListener::bind(listening.listen).await.map_err(|error| {
-            Error::Serve(format!("can't listen at {}: {error}", listening.listen))
-        })?;
-        let address = listener.local_addr().unwrap_or(listening.listen);
-        let stop = stop_signal().map_err(|error| Error::Serve(error.to_string()))?;
-        writeln!(session.out(), "Stonecrop serves {location} at {scheme}://{address}")
-            .and_then(|()| session.out().flush())
-            .map_err(Error::Output)?;
-        let stop = async {
-            tokio::select! {
-                () = stop => {}
-                () = failed(&database) => {}
-            }
+/// Where clients come in, open before there is anything behind it: who can't listen must not take a
+/// database from a server that can.
+pub(super) struct Door {
+    listener: std::net::TcpListener,
+    tls: Option<Tls>,
+    pub(super) config: Config,
+}
+
+impl Door {
+    pub(super) fn open(listening: &Listening, session: &mut Session) -> Result<Self> {
+        start_log(listening.log);
+        allow_many_files();
+        let tokens = listening.token_file.as_deref().map(Tokens::read).transpose();
+        let access_keys = listening.access_key_file.as_deref().map(AccessKeys::read).transpose();
+        let tls = match (&listening.tls_certificate, &listening.tls_key) {
+            (Some(certificate), Some(key)) => Some(Tls::read(certificate, key)),
+            _ => None,
         };
-        let ended = server.serve(listener, tls, stop).await;
-        ended.map_err(|error| Error::Serve(error.to_string()))
-    })?;
-    if let Some(failure) = database.failure() {
-        return Err(Error::Database(failure));
+        let tls = tls.transpose().map_err(|error| Error::Serve(error.to_string()))?;
+        let mut config = Config {
+            tokens: tokens.map_err(Error::Serve)?,
+            access_keys: access_keys.map_err(Error::Serve)?,
+            any_host: listening.insecure_no_auth,
+            cors_origins: listening.cors_origin.clone(),
+            dynamodb_ttl_delay: listening.dynamodb_ttl_delay.0,
+            ..Config::default()
+        };
+        config.limits.request_time = Duration::from_secs(listening.timeout.max(1));
+        config.limits.requests = listening.requests.max(1);
+        let address = listening.listen;
+        config.check_address(address).map_err(|_| {
+            Error::Serve(format!(
+                "{address} can be reached by others: give --token-file or --access-key-file, or \
+                 --insecure-no-auth if everybody may do everything"
+            ))
+        })?;
+        let failed = |error| Error::Serve(format!("can't listen at {address}: {error}"));
+        let listener = std::net::TcpListener::bind(address).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        if listening.insecure_no_auth {
+            session
+                .note("warning: no tokens: whoever reaches this address may read and change all");
+        }
+        if config.tokens.is_none() && config.access_keys.is_none() {
+            session.note("no access keys: DynamoDB's clients may sign with any credentials");
+            if !config.cors_origins.is_empty() {
+                let sites = config.cors_origins.join(", ");
+                session.note(&format!("warning: pages of {sites} may read and change all"));
+            }
+        }
+        Ok(Door { listener, tls, config })
     }
-    session.note("stopped; what was accepted is finished");
-    database.close().map_err(Error::Database)
+
+    /// Serves a database until it is told to stop.
+    pub(super) fn serve(self, database: Database, session: &mut Session) -> Result<()> {
+        let Door { listener, tls, config } = self;
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let location = config.location.clone();
+        let failed = |error: std::io::Error| Error::Serve(error.to_string());
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+        let server = Server::new(database.clone(), config);
+        runtime.map_err(failed)?.block_on(async {
+            let address = listener.local_addr().map_err(failed)?;
+            let listener = TcpListener::from_std(listener).map_err(failed)?;
+            let stop = stop_signal().map_err(failed)?;
+            writeln!(session.out(), "Stonecrop serves {location} at {scheme}://{address}")
+                .and_then(|()| session.out().flush())
+                .map_err(Error::Output)?;
+            let stop = async {
+                tokio::select! {
+                    () = stop => {}
+                    () = gone(&database) => {}
+                }
+            };
+            let ended = server.serve(listener, tls, stop).await;
+            ended.map_err(|error| Error::Serve(error.to_string()))
+        })?;
+        if let Some(failure) = database.failure() {
+            return Err(Error::Database(failure));
+        }
+        session.note("stopped; what was accepted is finished");
+        database.close().map_err(Error::Database)
+    }
 }
 
 /// Waits until nothing more can be done with a database.
-async fn failed(database: &Database) {
+async fn gone(database: &Database) {
     while database.failure().is_none() {
         tokio::time::sleep(LOOK_EVERY).await;
     }

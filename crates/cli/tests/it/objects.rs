@@ -47,6 +47,21 @@ fn a_second_server_takes_over_and_the_first_stops() {
 }
 
 #[test]
+fn a_server_that_can_not_listen_takes_nothing_over() {
+    let world = World::objects();
+    let (mut first, address) = serve(&world, &[world.location(), "--shards", "1"]);
+    ask(&world, &address, &["table", "create", "people", "--key", "id u64"]).good();
+    let taken = address.trim_start_matches("http://");
+    let refused = world.run(&["serve", world.location(), "--listen", taken]).bad(5);
+    assert!(refused.contains("can't listen at"), "{refused}");
+    let open = world.run(&["serve", world.location(), "--listen", "0.0.0.0:0"]).bad(5);
+    assert!(open.contains("can be reached by others"), "{open}");
+    ask(&world, &address, &["put", "people", "1", "name=Ann"]).good();
+    first.kill().unwrap();
+    first.wait().unwrap();
+}
+
+#[test]
 fn a_read_only_server_follows_and_refuses_writes() {
     let world = World::objects();
     let (mut writer, address) = serve(&world, &[world.location(), "--shards", "2"]);

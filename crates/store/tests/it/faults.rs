@@ -361,14 +361,15 @@ fn sail(seed: u64) -> (u64, u64) {
 fn whatever_the_object_store_does_what_was_acknowledged_is_there_and_batches_are_whole() {
     let seeds = std::env::var("STONECROP_FAULT_SEEDS").ok().and_then(|seeds| seeds.parse().ok());
     let (seeds, next) = (seeds.unwrap_or(10), AtomicU64::new(0));
-    // They wait more than they work.
+    // They wait more than they work, so many can be under way.
+    let sailors = seeds.clamp(1, 40);
     let sail_some = || {
         let mine = std::iter::repeat_with(|| next.fetch_add(1, Ordering::SeqCst));
         let voyages = mine.take_while(|seed| *seed < seeds).map(sail);
         voyages.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
     };
     let sums: Vec<(u64, u64)> = std::thread::scope(|scope| {
-        let sailors: Vec<_> = (0..10).map(|_| scope.spawn(sail_some)).collect();
+        let sailors: Vec<_> = (0..sailors).map(|_| scope.spawn(sail_some)).collect();
         sailors.into_iter().map(|sailor| sailor.join().unwrap()).collect()
     });
     let acknowledged: u64 = sums.iter().map(|(acknowledged, _)| acknowledged).sum();
