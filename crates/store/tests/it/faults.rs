@@ -291,7 +291,9 @@ impl Voyage {
             }
         }
         let objects = self.objects.clone();
-        self.in_the_calm(|_| SlateStore::open_in(objects, NAME, &Self::options()).unwrap())
+        self.in_the_calm(|_| {
+            patiently(|| SlateStore::open_in(objects.clone(), NAME, &Self::options()))
+        })
     }
 
     fn reopen(&mut self) {
@@ -311,7 +313,7 @@ impl Voyage {
     }
 
     fn settle_after_crash(&mut self) {
-        let seen = self.in_the_calm(|voyage| read_all(&voyage.store).unwrap());
+        let seen = self.in_the_calm(|voyage| patiently(|| read_all(&voyage.store)));
         self.model.settle(seen, true);
     }
 
@@ -339,10 +341,19 @@ impl Voyage {
                 voyage.tolerate(ready)
             });
             assert!(ready.is_some(), "seed {}: it does not recover", voyage.seed);
-            let seen = read_all(&voyage.store).unwrap();
+            let seen = patiently(|| read_all(&voyage.store));
             voyage.model.settle(seen, false);
         });
     }
+}
+
+/// What must work in the calm, on a machine that may be too busy for it to work at once.
+fn patiently<T>(act: impl Fn() -> Result<T, Error>) -> T {
+    let tried = (0..100).find_map(|_| match act() {
+        Err(error) if error.kind() == ErrorKind::Unavailable => None,
+        done => Some(done),
+    });
+    tried.expect("no answer in the calm").unwrap()
 }
 
 fn sail(seed: u64) -> (u64, u64) {
