@@ -11,7 +11,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, HttpBody as _};
+use axum::response::Response;
+use futures_util::StreamExt as _;
 use hyper::Version;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -231,8 +233,7 @@ impl Connection {
             async move {
                 let (app, router) = &*shared;
                 let answer = forward::answer(app, router, request.map(Body::new)).await;
-                drop(working);
-                Ok::<_, Infallible>(answer)
+                Ok::<_, Infallible>(working.until_sent(answer))
             }
         });
         let connection = self.builder.serve_connection(TokioIo::new(stream), service).into_owned();
@@ -339,6 +340,22 @@ impl Working {
             activity.is_framed.store(true, Ordering::Relaxed);
         }
         Working(activity.clone())
+    }
+}
+
+impl Working {
+    /// Goes on while an answer is made that is sent bit by bit.
+    fn until_sent(self, answer: Response) -> Response {
+        if answer.body().size_hint().exact().is_some() {
+            return answer;
+        }
+        answer.map(|body| {
+            let mut pieces = body.into_data_stream();
+            Body::from_stream(futures_util::stream::poll_fn(move |context| {
+                let _working = &self;
+                pieces.poll_next_unpin(context)
+            }))
+        })
     }
 }
 

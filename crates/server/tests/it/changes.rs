@@ -7,6 +7,7 @@ use axum::http::Request;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use stonecrop_server::{Config, Limits};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::harness::{Running, start, start_with};
 
@@ -113,6 +114,22 @@ async fn who_waits_in_vain_is_told_so_and_kept_meanwhile() {
     // Blanks came first, for nobody to take the connection for dead.
     assert!(answer.text().starts_with(' '), "{}", answer.text());
     assert_eq!(answer.expect(200), json!({"changes": [], "next": 0, "more": false}));
+}
+
+#[tokio::test]
+async fn who_sends_half_of_the_next_request_meanwhile_is_not_cut_off_for_it() {
+    let limits = Limits { header_time: Duration::from_millis(100), ..Limits::default() };
+    let server = start_with(Config { limits, ..Config::default() }).await;
+    make_people(&server).await;
+    let mut stream = tokio::net::TcpStream::connect(server.address).await.unwrap();
+    let head = "GET /v1/tables/people/changes?wait=1s HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    stream.write_all(b"GET /").await.unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await.unwrap();
+    let answer = String::from_utf8_lossy(&answer);
+    assert!(answer.ends_with("\r\n0\r\n\r\n"), "{answer}");
 }
 
 #[tokio::test]
