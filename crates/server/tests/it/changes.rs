@@ -118,7 +118,8 @@ async fn who_waits_in_vain_is_told_so_and_kept_meanwhile() {
 
 #[tokio::test]
 async fn who_sends_half_of_the_next_request_meanwhile_is_not_cut_off_for_it() {
-    let limits = Limits { header_time: Duration::from_millis(100), ..Limits::default() };
+    let (header_time, idle_time) = (Duration::from_millis(100), Duration::from_secs(1));
+    let limits = Limits { header_time, idle_time, ..Limits::default() };
     let server = start_with(Config { limits, ..Config::default() }).await;
     make_people(&server).await;
     let mut stream = tokio::net::TcpStream::connect(server.address).await.unwrap();
