@@ -390,6 +390,11 @@ impl<'r> Ahead<'r> {
         let found = source.multi_get(&asked)?;
         Ok(Ahead { source, found: keys.into_iter().map(|(_, key)| key).zip(found).collect() })
     }
+
+    /// The bytes that were read.
+    pub(crate) fn size(&self) -> usize {
+        self.found.values().flatten().map(Bytes::len).sum()
+    }
 }
 
 impl Read for Ahead<'_> {

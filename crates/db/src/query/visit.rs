@@ -263,6 +263,8 @@ fn rest(after: &Bytes, backward: bool, is_prefix: bool) -> FieldRange {
 /// How many entries of an index are taken at first, to read the rows of all of them at once; those
 /// who need few rows wait for no more.
 const FIRST_AHEAD: usize = 16;
+/// After so many bytes fewer rows are read at once.
+const BYTES_AHEAD: usize = 1 << 20;
 
 /// The entries of an index, and the rows that the next ones lead to, if these are read ahead.
 struct Leads<'q> {
@@ -297,7 +299,6 @@ impl<'q> Leads<'q> {
         {
             self.taken.push_back(entry);
         }
-        self.count = (self.count * 2).min(ROWS_AHEAD);
         // Of one that can't be read its own turn tells what is wrong.
         let place = |(shard, key, value): &(u8, Bytes, Bytes)| {
             let start = index::place_start(key, value).ok()?;
@@ -306,6 +307,10 @@ impl<'q> Leads<'q> {
         let places: Vec<Place> = self.taken.iter().filter_map(place).collect();
         let View { source, table, .. } = self.view;
         self.rows = Ahead::read(source, table, &self.families, places.iter())?;
+        self.count = match self.rows.size() > BYTES_AHEAD {
+            true => (self.count / 2).max(1),
+            false => (self.count * 2).min(ROWS_AHEAD),
+        };
         Ok(())
     }
 }
