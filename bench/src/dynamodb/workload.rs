@@ -146,16 +146,18 @@ pub(super) fn check_customer(number: u64, body: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// All of a partition, in its order.
+/// All of a partition, in its order. An event is looked for as far behind the one before as that was
+/// behind its own, and only then anywhere: a search for each took the client a quarter of the time.
 fn check_partition(partition: u64, body: &[u8]) -> Result<()> {
-    let mut rest = body;
+    let (mut rest, mut gap) = (body, 0);
     for at in 0..PARTITION {
         let text = event_text(partition, at).as_bytes();
-        let place = memmem::find(rest, text);
-        let place = place.with_context(|| {
-            format!("event {at} of device {partition} is not in its place: {}", told(body))
-        })?;
-        rest = rest.get(place + text.len()..).unwrap_or_default();
+        if !rest.get(gap..).is_some_and(|rest| rest.starts_with(text)) {
+            gap = memmem::find(rest, text).with_context(|| {
+                format!("event {at} of device {partition} is not in its place: {}", told(body))
+            })?;
+        }
+        rest = rest.get(gap + text.len()..).unwrap_or_default();
     }
     Ok(())
 }

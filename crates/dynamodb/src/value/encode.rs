@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value as Json;
 use stonecrop::Value;
+use stonecrop_keys::Value as KeyValue;
 
 use super::number::number_text;
 use super::{Item, Seen};
@@ -51,6 +52,18 @@ impl Serialize for Encoded<'_, Value> {
                 let texts: Vec<String> = values.iter().map(|bytes| BASE64.encode(bytes)).collect();
                 typed(serializer, "BS", &texts)
             }
+        }
+    }
+}
+
+/// A field of a key; texts, numbers and bytes, which most are, without a copy.
+impl Serialize for Encoded<'_, KeyValue<'_>> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            KeyValue::String(text) => typed(serializer, "S", text),
+            KeyValue::Decimal(number) => typed(serializer, "N", &number_text(number)),
+            KeyValue::Bytes(bytes) => typed(serializer, "B", &BASE64.encode(bytes)),
+            other => Encoded(&Value::from_key(other)).serialize(serializer),
         }
     }
 }

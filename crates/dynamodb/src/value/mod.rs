@@ -24,7 +24,7 @@ pub use decode::{
 pub use encode::{Encoded, encode, encode_item};
 pub use number::{add, number_text, parse_number, subtract};
 pub use size::{
-    MAX_ITEM_BYTES, check_put_size, check_update_size, item_size, number_size, value_size,
+    MAX_ITEM_BYTES, check_put_size, check_update_size, item_size, key_size, number_size, value_size,
 };
 pub use types::AttributeType;
 

@@ -1,5 +1,6 @@
 //! Numbers: up to 38 significant digits, from 1E-130 to below 1E126, exact.
 
+use std::fmt::Write as _;
 use std::str::FromStr;
 
 use bigdecimal::BigDecimal;
@@ -10,6 +11,8 @@ use crate::error::{Error, Result};
 const MAX_DIGITS: usize = 38;
 const MIN_EXPONENT: i64 = -130;
 const MAX_EXPONENT: i64 = 125;
+/// Most numbers have fewer characters.
+const USUAL_CHARACTERS: usize = 16;
 const NOT_A_NUMBER: &str = "The parameter cannot be converted to a numeric value";
 
 /// The number that a text stands for.
@@ -99,7 +102,9 @@ fn read_exponent(text: &str) -> Option<i64> {
 /// # Ok::<(), stonecrop_dynamodb::Error>(())
 /// ```
 pub fn number_text(number: &Decimal) -> String {
-    let text = number.to_string();
+    let mut text = String::with_capacity(USUAL_CHARACTERS);
+    // A text takes all that is written to it.
+    let _ = write!(text, "{number}");
     if !text.contains('E') {
         return text;
     }

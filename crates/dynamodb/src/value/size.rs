@@ -1,7 +1,7 @@
 //! Sizes as the service counts them.
 
 use stonecrop::Value;
-use stonecrop_keys::Decimal;
+use stonecrop_keys::{Decimal, Value as KeyValue};
 
 use super::{Item, Seen};
 use crate::error::{Error, Result};
@@ -51,6 +51,22 @@ pub fn value_size(value: &Value) -> usize {
         Seen::StringSet(values) => values.iter().map(String::len).sum(),
         Seen::NumberSet(values) => values.iter().map(number_size).sum(),
         Seen::BytesSet(values) => values.iter().map(Vec::len).sum(),
+    }
+}
+
+/// The bytes of a field of a key.
+///
+/// ```
+/// use stonecrop_dynamodb::value::{key_size, value_size};
+/// use stonecrop_keys::Value;
+/// assert_eq!(key_size(&Value::from("é")), value_size(&"é".into()));
+/// ```
+pub fn key_size(value: &KeyValue<'_>) -> usize {
+    match value {
+        KeyValue::String(text) => text.len(),
+        KeyValue::Decimal(number) => number_size(number),
+        KeyValue::Bytes(bytes) => bytes.len(),
+        other => value_size(&Value::from_key(other)),
     }
 }
 

@@ -4,7 +4,6 @@
 
 use std::cmp::Ordering;
 use std::fmt;
-use std::iter::repeat_n;
 use std::str::FromStr;
 
 use crate::decode::{FromKey, KeyReader};
@@ -23,8 +22,6 @@ const MAX_PAIRS: usize = MAX_DIGITS / 2 + 1;
 const MAX_BYTES: usize = 2 + MAX_PAIRS;
 /// What is added to the exponent to base 100, which is -64 to 63.
 const EXPONENT_BIAS: i32 = 0x80;
-/// Those of most numbers as text.
-const USUAL_CHARACTERS: usize = 24;
 
 /// A decimal number: up to 38 significant digits, magnitudes from 1e-130 to below 1e126.
 ///
@@ -153,6 +150,41 @@ impl Decimal {
         }
         (digits, count, exponent)
     }
+
+    fn write_to(&self, out: &mut impl fmt::Write) -> fmt::Result {
+        const ZEROS: &str = "0000000000000000000000000000000000000000";
+        let zeros = |count: usize| ZEROS.get(..count).unwrap_or(ZEROS);
+        let (mut digits, count, exponent) = self.digits();
+        digits.iter_mut().for_each(|digit| *digit += b'0');
+        let digits = digits.get(..count).unwrap_or_default();
+        let digits = std::str::from_utf8(digits).map_err(|_| fmt::Error)?;
+        if self.is_negative() {
+            out.write_str("-")?;
+        }
+        let is_plain = (-7..40).contains(&exponent);
+        let places = match exponent {
+            0..40 => exponent as usize + 1,
+            -7..0 => 0,
+            _ => 1,
+        };
+        let (whole, fraction) = digits.split_at(places.min(count));
+        match exponent {
+            _ if count == 0 => out.write_str("0")?,
+            -7..0 => {
+                out.write_str("0.")?;
+                out.write_str(zeros((-1 - exponent) as usize))?;
+            }
+            _ => {
+                out.write_str(whole)?;
+                out.write_str(zeros(places.saturating_sub(count)))?;
+                if !fraction.is_empty() {
+                    out.write_str(".")?;
+                }
+            }
+        }
+        out.write_str(fraction)?;
+        if is_plain { Ok(()) } else { write!(out, "E{exponent:+}") }
+    }
 }
 
 fn next_pair(digits: &mut impl Iterator<Item = u8>) -> Option<u8> {
@@ -269,35 +301,12 @@ impl From<i32> for Decimal {
 impl fmt::Display for Decimal {
     /// Plain digits where that takes at most 7 zeros before them or 40 places; else `d.dddE±n`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (digits, count, exponent) = self.digits();
-        let mut digits = digits.iter().take(count).map(|digit| char::from(b'0' + digit));
-        let mut out = String::with_capacity(USUAL_CHARACTERS);
-        if self.is_negative() {
-            out.push('-');
+        if f.width().is_none() && f.precision().is_none() {
+            return self.write_to(f);
         }
-        if count == 0 {
-            out.push('0');
-        } else if (0..40).contains(&exponent) {
-            let places = exponent as usize + 1;
-            out.extend(digits.by_ref().take(places));
-            out.extend(repeat_n('0', places.saturating_sub(count)));
-            if count > places {
-                out.push('.');
-            }
-        } else if (-7..0).contains(&exponent) {
-            out.push_str("0.");
-            out.extend(repeat_n('0', (-1 - exponent) as usize));
-        } else {
-            out.extend(digits.next());
-            if count > 1 {
-                out.push('.');
-            }
-        }
-        out.extend(digits);
-        if !(-7..40).contains(&exponent) {
-            out.push_str(&format!("E{exponent:+}"));
-        }
-        f.pad(&out)
+        let mut text = String::new();
+        self.write_to(&mut text)?;
+        f.pad(&text)
     }
 }
 

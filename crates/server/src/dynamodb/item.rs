@@ -1,13 +1,12 @@
 //! Items as rows, and back.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use stonecrop::keys::Type;
+use stonecrop::keys::{Type, Value as KeyValue};
 use stonecrop::{ColumnType, Row, RowKey, Timestamp, Value, Write};
 use stonecrop_dynamodb::expression::Projection;
-use stonecrop_dynamodb::value::{Encoded, Item, number_text, value_size};
+use stonecrop_dynamodb::value::{Encoded, Item, key_size, number_text, value_size};
 
 use super::known::Known;
 
@@ -21,21 +20,26 @@ impl Known {
     }
 
     pub(super) fn whole_item(&self, row: &Row) -> Item {
-        let columns = self.attributes(row);
-        columns.map(|(name, value)| (name.to_owned(), value.into_owned())).collect()
+        let key = self.key_attributes(row);
+        let key = key.map(|(name, value)| (name.to_owned(), Value::from_key(value)));
+        let columns = row.columns();
+        key.chain(columns.map(|(name, cell)| (name.to_owned(), cell.value.clone()))).collect()
     }
 
-    /// The attributes of the item in a row: first those of its key.
-    fn attributes<'r>(&'r self, row: &'r Row) -> impl Iterator<Item = (&'r str, Cow<'r, Value>)> {
-        let key = self.key.iter().zip(row.key().values());
-        let key = key.map(|(part, value)| (&*part.name, Cow::Owned(Value::from_key(value))));
-        key.chain(row.columns().map(|(name, cell)| (name, Cow::Borrowed(&cell.value))))
+    /// The attributes of an item that are in the key of its row.
+    fn key_attributes<'r>(
+        &'r self,
+        row: &'r Row,
+    ) -> impl Iterator<Item = (&'r str, &'r KeyValue<'static>)> {
+        self.key.iter().map(|part| &*part.name).zip(row.key().values())
     }
 
     /// The bytes of those attributes of an item that are shown.
     pub(super) fn size(&self, row: &Row, shows: impl Fn(&str) -> bool) -> usize {
-        let shown = self.attributes(row).filter(|(name, _)| shows(name));
-        shown.map(|(name, value)| name.len() + value_size(&value)).sum()
+        let key = self.key_attributes(row).filter(|(name, _)| shows(name));
+        let key: usize = key.map(|(name, value)| name.len() + key_size(value)).sum();
+        let columns = row.columns().filter(|(name, _)| shows(name));
+        key + columns.map(|(name, cell)| name.len() + value_size(&cell.value)).sum::<usize>()
     }
 
     /// Whether the time of an item is over.
@@ -148,8 +152,11 @@ impl Serialize for Shown<'_> {
             Shown::Part(item) => return Encoded(item).serialize(serializer),
         };
         let mut map = serializer.serialize_map(None)?;
-        for (name, value) in known.attributes(row) {
-            map.serialize_entry(name, &Encoded(&*value))?;
+        for (name, value) in known.key_attributes(row) {
+            map.serialize_entry(name, &Encoded(value))?;
+        }
+        for (name, cell) in row.columns() {
+            map.serialize_entry(name, &Encoded(&cell.value))?;
         }
         map.end()
     }

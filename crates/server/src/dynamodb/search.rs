@@ -469,14 +469,17 @@ impl Search {
             Some(index) => Cost::of_index(index, units),
             None => Cost::of_read(units),
         };
-        Answer::new(&Page {
+        let page = Page {
             count: items.len(),
             scanned_count: found.rows.len(),
             items: (select != Some("COUNT")).then_some(items),
             last_evaluated_key: found.last.as_ref().map(Encoded),
             consumed_capacity: cost
                 .told(known.table.name(), self.input.text("ReturnConsumedCapacity")),
-        })
+        };
+        // Types and quotes take about as much as the items themselves.
+        let room = if page.items.is_some() { 2 * found.bytes } else { 0 };
+        Answer::with_room(room, &page)
     }
 }
 

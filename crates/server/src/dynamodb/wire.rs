@@ -33,7 +33,12 @@ pub(super) struct Answer(Vec<u8>);
 
 impl Answer {
     pub(super) fn new(told: &impl Serialize) -> Self {
-        let mut body = Vec::with_capacity(USUAL_BYTES);
+        Self::with_room(USUAL_BYTES, told)
+    }
+
+    /// One of which is known how many bytes it may take.
+    pub(super) fn with_room(bytes: usize, told: &impl Serialize) -> Self {
+        let mut body = Vec::with_capacity(bytes);
         // Names are text, and nothing that is told refuses to be.
         let _ = serde_json::to_writer(&mut body, told);
         Answer(body)
