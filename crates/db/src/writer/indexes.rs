@@ -26,6 +26,8 @@ pub(super) struct Watched {
     parts: Vec<Watch>,
     /// All that was stored of the row, where one of them is over the key alone.
     row: Option<HashMap<Bytes, Bytes>>,
+    /// Whether nothing can be stored of it.
+    is_new: bool,
     /// How many operations were pending.
     operations: usize,
 }
@@ -62,7 +64,7 @@ impl Request<'_, '_> {
             false => None,
         };
         let operations = self.pending.len();
-        Ok(Some(Watched { table: table.clone(), indexes, parts, row, operations }))
+        Ok(Some(Watched { table: table.clone(), indexes, parts, row, is_new, operations }))
     }
 
     /// Brings the indexes up to what the row has become.
@@ -74,7 +76,7 @@ impl Request<'_, '_> {
     ) -> Result<()> {
         let Some(watched) = watched else { return Ok(()) };
         let (before, after) = watched.before_and_after(self.pending)?;
-        let Watched { table, indexes, parts, .. } = watched;
+        let Watched { table, indexes, parts, is_new, .. } = watched;
         for index in indexes.iter().filter_map(|at| table.indexes.get(*at)) {
             let (before, after) = (before.of(index, &parts), after.of(index, &parts));
             let entry = |reading, gone_by| index.entry(&table, &row.place, reading, gone_by);
@@ -95,7 +97,10 @@ impl Request<'_, '_> {
                 }
                 found => found.entry(),
             };
-            let before = entry(&before, Timestamp::MIN).ok().and_then(Found::entry);
+            let before = match is_new {
+                true => None,
+                false => entry(&before, Timestamp::MIN).ok().and_then(Found::entry),
+            };
             if before == new {
                 continue;
             }
