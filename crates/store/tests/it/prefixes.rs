@@ -17,6 +17,7 @@ fn options(prefixes: fn(&[u8]) -> Prefix) -> Options {
     options.objects.flush_interval = Duration::from_millis(2);
     // The files stay as they are.
     options.objects.poll_interval = Duration::from_secs(3_600);
+    options.objects.compacts = false;
     options
 }
 
