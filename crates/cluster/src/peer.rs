@@ -160,6 +160,7 @@ impl Node {
     fn answer_here(&self, call: Call) -> Answer {
         let answered = match call {
             Call::Get { shard, keys, at } => self.get(shard, &keys, at),
+            Call::Keep { shard } => self.keep_view(shard),
             Call::Scan { shard, start, end, backward, first, at } => {
                 self.scan(shard, KeyRange { start, end }, backward, first, at)
             }
@@ -218,38 +219,30 @@ impl Node {
     fn source(&self, at: At) -> Result<(View, Option<u64>)> {
         Ok(match at {
             At::Now => (self.view()?, None),
-            At::Kept => {
-                let view = self.view()?;
-                (view.clone(), Some(self.views.keep(view)?))
-            }
             At::View(id) => (self.views.get(id)?, Some(id)),
         })
+    }
+
+    fn keep_view(&self, shard: u8) -> Result<Answer> {
+        let view = self.view()?;
+        if !view.contains_key(&shard) {
+            return Ok(Answer::NotHere);
+        }
+        let shards = view.keys().copied().collect();
+        Ok(Answer::Kept { view: self.views.keep(view)?, shards })
     }
 
     fn get(&self, shard: u8, keys: &[Bytes], at: At) -> Result<Answer> {
         let of: Vec<(u8, &[u8])> = keys.iter().map(|key| (0, &**key)).collect();
         if at == At::Now {
             return match self.owned(shard) {
-                Some(owned) => {
-                    Ok(Answer::Values { view: None, values: owned.store.multi_get(&of)? })
-                }
+                Some(owned) => Ok(Answer::Values(owned.store.multi_get(&of)?)),
                 None => Ok(Answer::NotHere),
             };
         }
-        let (source, view) = self.source(at)?;
-        match source.get(&shard) {
-            Some(source) => Ok(Answer::Values { view, values: source.multi_get(&of)? }),
-            None => {
-                self.forget(view, at);
-                Ok(Answer::NotHere)
-            }
-        }
-    }
-
-    /// Lets go of a view that was kept for nothing.
-    fn forget(&self, view: Option<u64>, at: At) {
-        if at == At::Kept {
-            self.views.release(view.as_slice());
+        match self.source(at)?.0.get(&shard) {
+            Some(source) => Ok(Answer::Values(source.multi_get(&of)?)),
+            None => Ok(Answer::NotHere),
         }
     }
 
@@ -262,10 +255,7 @@ impl Node {
         at: At,
     ) -> Result<Answer> {
         let (source, view) = self.source(at)?;
-        let Some(of_shard) = source.get(&shard) else {
-            self.forget(view, at);
-            return Ok(Answer::NotHere);
-        };
+        let Some(of_shard) = source.get(&shard) else { return Ok(Answer::NotHere) };
         let direction = if backward { Direction::Backward } else { Direction::Forward };
         let most = if first { FIRST_PAGE_BYTES } else { PAGE_BYTES };
         let mut entries = Vec::new();

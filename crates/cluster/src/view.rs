@@ -18,7 +18,7 @@ use crate::wire::{Answer, At, Call, refused};
 pub(crate) struct ClusterView {
     node: Arc<Node>,
     sources: Mutex<HashMap<u8, Source>>,
-    /// Doors of nodes and their views, the last one of a node last; all are let go at the end.
+    /// Doors of nodes and their views, which are let go at the end.
     kept: Mutex<Vec<(String, u64)>>,
 }
 
@@ -42,17 +42,19 @@ impl ClusterView {
             return Ok(source.clone());
         }
         check_shard(&self.node, shard)?;
-        let source = wait(&self.node, self.find(shard))?;
-        sources.insert(shard, source.clone());
-        Ok(source)
+        let (found, shards) = wait(&self.node, self.find(shard))?;
+        for shard in shards {
+            sources.entry(shard).or_insert_with(|| found.clone());
+        }
+        Ok(found)
     }
 
-    /// A view that has a shard.
-    async fn find(&self, shard: u8) -> Result<Source> {
+    /// A view that has a shard, and all shards that can be read from it.
+    async fn find(&self, shard: u8) -> Result<(Source, Vec<u8>)> {
         let began = tokio::time::Instant::now();
         loop {
             let problem = match self.try_find(shard).await {
-                Ok(source) => return Ok(source),
+                Ok(found) => return Ok(found),
                 Err(Failure::NotDone(problem)) => problem,
                 Err(Failure::Unknown(error)) => error.to_string(),
             };
@@ -63,7 +65,7 @@ impl ClusterView {
         }
     }
 
-    async fn try_find(&self, shard: u8) -> Result<Source, Failure> {
+    async fn try_find(&self, shard: u8) -> Result<(Source, Vec<u8>), Failure> {
         let not_here = || Failure::NotDone(format!("shard {shard} is moving"));
         let map = self.node.map();
         let Some((name, member)) = map.owner(shard) else {
@@ -71,27 +73,38 @@ impl ClusterView {
         };
         if name == self.node.name {
             let view = self.node.view().map_err(Failure::Unknown)?;
-            return view.contains_key(&shard).then_some(Source::Here(view)).ok_or_else(not_here);
+            let is_there = view.contains_key(&shard);
+            return is_there.then_some((Source::Here(view), vec![shard])).ok_or_else(not_here);
         }
-        let known = {
-            let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-            kept.iter().rev().find(|(door, _)| *door == member.door).map(|(_, view)| *view)
+        let call = Call::Keep { shard };
+        let asked = self.node.peers.call(&member.door, &call, self.node.patience);
+        let Answer::Kept { view, mut shards } = self.node.while_there(shard, asked).await? else {
+            return Err(not_here());
         };
-        // One that is known may be from before the shard was there, or not be kept any more.
-        for at in known.map(At::View).into_iter().chain([At::Kept]) {
-            let call = Call::Get { shard, keys: Vec::new(), at };
-            let asked = self.node.peers.call(&member.door, &call, self.node.patience);
-            if let Answer::Values { view: Some(view), .. } =
-                self.node.while_there(shard, asked).await?
-            {
-                let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-                if at == At::Kept {
-                    kept.push((member.door.clone(), view));
-                }
-                return Ok(Source::There(member.door.clone(), view));
+        let door = member.door.clone();
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).push((door.clone(), view));
+        // One that has moved away, and it does not know yet, is read where it is now.
+        shards.retain(|shard| map.owner(*shard).is_some_and(|(owner, _)| owner == name));
+        Ok((Source::There(door, view), shards))
+    }
+
+    /// A scan of this node's own shards as `here` does it, and of others ahead in any case.
+    fn scan_with(
+        &self,
+        shard: u8,
+        range: KeyRange,
+        direction: Direction,
+        here: impl FnOnce(&dyn Read, KeyRange) -> Result<Scan>,
+    ) -> Result<Scan> {
+        match self.source(shard)? {
+            Source::Here(view) => {
+                let scan = here(of_view(&view, shard)?, range).map_err(moved)?;
+                Ok(Scan::new(scan.map(|entry| entry.map_err(moved))))
+            }
+            Source::There(door, view) => {
+                Ok(Scan::new(Entries::new(&self.node, shard, range, direction, Some((door, view)))))
             }
         }
-        Err(not_here())
     }
 }
 
@@ -123,15 +136,11 @@ impl Read for ClusterView {
     }
 
     fn scan(&self, shard: u8, range: KeyRange, direction: Direction) -> Result<Scan> {
-        match self.source(shard)? {
-            Source::Here(view) => {
-                let scan = of_view(&view, shard)?.scan(0, range, direction).map_err(moved)?;
-                Ok(Scan::new(scan.map(|entry| entry.map_err(moved))))
-            }
-            Source::There(door, view) => {
-                Ok(Scan::new(Entries::new(&self.node, shard, range, direction, Some((door, view)))))
-            }
-        }
+        self.scan_with(shard, range, direction, |view, range| view.scan(0, range, direction))
+    }
+
+    fn scan_ahead(&self, shard: u8, range: KeyRange, direction: Direction) -> Result<Scan> {
+        self.scan_with(shard, range, direction, |view, range| view.scan_ahead(0, range, direction))
     }
 }
 
@@ -185,7 +194,7 @@ fn get_all(
             None => node.ask_owner(shard, &Call::Get { shard, keys, at: At::Now }).await?,
         };
         match answer {
-            Answer::Values { values, .. } => Ok((places, values)),
+            Answer::Values(values) => Ok((places, values)),
             answer => Err(unexpected(answer)),
         }
     });

@@ -13,6 +13,8 @@ pub(crate) enum Call {
     Get { shard: u8, keys: Vec<Bytes>, at: At },
     /// The next entries of a range.
     Scan { shard: u8, start: Bytes, end: Option<Bytes>, backward: bool, first: bool, at: At },
+    /// The last state of all that a node has, if a shard is among it, is to be kept for reads.
+    Keep { shard: u8 },
     /// Views that nobody reads any more.
     Release(Vec<u64>),
     /// Puts and deletes, if nobody who leads later was heard of, and nothing that was sent later.
@@ -34,8 +36,6 @@ pub(crate) enum Call {
 pub(crate) enum At {
     /// The last one.
     Now,
-    /// The last one, which is to be kept for further reads.
-    Kept,
     /// One that was kept.
     View(u64),
 }
@@ -49,9 +49,11 @@ pub(crate) enum Care {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Answer {
-    Values {
-        view: Option<u64>,
-        values: Vec<Option<Bytes>>,
+    Values(Vec<Option<Bytes>>),
+    /// A view that is kept, and the shards it has.
+    Kept {
+        view: u64,
+        shards: Vec<u8>,
     },
     Entries {
         view: Option<u64>,

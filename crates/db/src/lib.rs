@@ -41,6 +41,7 @@
 
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod anatomy;
 mod catalog;
 mod changes;

@@ -1,10 +1,9 @@
 //! Reading rows: which entries are needed, which of them can be seen, what is in them.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use stonecrop_store::{Direction, KeyRange, Read, Scan, Store};
+use stonecrop_store::{Direction, Read, Store};
 
 use crate::catalog::{DeclaredColumn, Place, TableState, loose_prefix};
 use crate::clock::Timestamp;
@@ -155,6 +154,8 @@ pub(crate) struct Entries {
     list: Vec<Entry>,
     /// The key that was read last; its memory is used again.
     key: Vec<u8>,
+    /// The names of the last row's loose columns, which the next one shares if it has the same.
+    names: Vec<Arc<str>>,
 }
 
 #[derive(Debug)]
@@ -300,14 +301,14 @@ impl Entries {
         if !self.list.is_sorted_by(|a, b| a.order() <= b.order()) {
             self.list.sort_by(|a, b| a.order().cmp(&b.order()));
         }
+        let mut names = Names { shared: &mut self.names, next: 0 };
         for entry in &self.list {
             if entry.family == LOOSE {
                 // The one without a name only says that the row is there.
                 if !entry.name.is_empty() && selection.wants_name(&entry.name) {
-                    let name = std::str::from_utf8(&entry.name)
-                        .map_err(|_| corrupt("a column name that is not UTF-8"))?;
+                    let name = names.share(&entry.name).map_err(corrupt)?;
                     let value = encode::read(entry.columns()).map_err(corrupt)?;
-                    columns.push((Name::Loose(name.into()), cell(&entry.header, value)));
+                    columns.push((Name::Loose(name), cell(&entry.header, value)));
                 }
                 continue;
             }
@@ -335,6 +336,28 @@ impl Entries {
     }
 }
 
+/// The names of loose columns, of one row after the other: most have the same.
+struct Names<'n> {
+    shared: &'n mut Vec<Arc<str>>,
+    /// Which of them comes next.
+    next: usize,
+}
+
+impl Names<'_> {
+    fn share(&mut self, name: &[u8]) -> Result<Arc<str>, encode::Problem> {
+        let at = self.next;
+        self.next += 1;
+        if let Some(shared) = self.shared.get(at).filter(|shared| shared.as_bytes() == name) {
+            return Ok(shared.clone());
+        }
+        let name = std::str::from_utf8(name).map_err(|_| "a column name that is not UTF-8")?;
+        let name: Arc<str> = name.into();
+        self.shared.truncate(at);
+        self.shared.push(name.clone());
+        Ok(name)
+    }
+}
+
 /// A row as it is now, if it is there. Where no loose columns are wanted that takes no snapshot.
 pub(crate) fn read_now(
     store: &dyn Store,
@@ -356,63 +379,6 @@ pub(crate) fn read_now(
     }
     let snapshot = store.snapshot()?;
     Loader::new(&*snapshot, table, place, moment).row(selection)
-}
-
-/// So many rows are read at once, at most.
-pub(crate) const ROWS_AHEAD: usize = 256;
-
-/// Rows that will be asked for, read at once: one after the other, each would wait for an answer of
-/// another machine.
-pub(crate) struct Ahead<'r> {
-    source: &'r dyn Read,
-    found: HashMap<Bytes, Option<Bytes>, foldhash::fast::RandomState>,
-}
-
-impl<'r> Ahead<'r> {
-    pub(crate) fn nothing(source: &'r dyn Read) -> Self {
-        Ahead { source, found: HashMap::default() }
-    }
-
-    /// Reads the declared ones among some families of rows; what else is asked for is read then.
-    pub(crate) fn read<'p>(
-        source: &'r dyn Read,
-        table: &TableState,
-        families: &[u16],
-        places: impl Iterator<Item = &'p Place>,
-    ) -> Result<Self> {
-        let mut keys = Vec::new();
-        for place in places {
-            let families = families.iter().filter(|family| **family != LOOSE);
-            let key = |family: &u16| entry_key(table.id, *family, &place.bytes, "");
-            keys.extend(families.map(|family| (place.shard, key(family))));
-        }
-        let asked: Vec<(u8, &[u8])> = keys.iter().map(|(shard, key)| (*shard, &**key)).collect();
-        let found = source.multi_get(&asked)?;
-        Ok(Ahead { source, found: keys.into_iter().map(|(_, key)| key).zip(found).collect() })
-    }
-
-    /// The bytes that were read.
-    pub(crate) fn size(&self) -> usize {
-        self.found.values().flatten().map(Bytes::len).sum()
-    }
-}
-
-impl Read for Ahead<'_> {
-    fn get(&self, shard: u8, key: &[u8]) -> stonecrop_store::Result<Option<Bytes>> {
-        match self.found.get(key) {
-            Some(value) => Ok(value.clone()),
-            None => self.source.get(shard, key),
-        }
-    }
-
-    fn scan(
-        &self,
-        shard: u8,
-        range: KeyRange,
-        direction: Direction,
-    ) -> stonecrop_store::Result<Scan> {
-        self.source.scan(shard, range, direction)
-    }
 }
 
 /// A set of families; the first ones, which are nearly all, take no memory of their own.

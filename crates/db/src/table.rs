@@ -8,6 +8,7 @@ use std::time::Duration;
 use stonecrop_keys::Schema;
 use stonecrop_store::{Batch, Direction, Read};
 
+use crate::ahead::{Ahead, ROWS_AHEAD};
 use crate::anatomy::{Anatomy, anatomy};
 use crate::catalog::{CATALOG_SHARD, Place, Slot, TableState};
 use crate::changes::read::page;
@@ -23,7 +24,7 @@ use crate::query::{
     Execution, Explanation, Facets, Freshness, Page, Query, Request, Response, Summary,
     after_entry, needing,
 };
-use crate::read::{Ahead, Loader, Moment, ROWS_AHEAD, Selection, read_now, versions};
+use crate::read::{Loader, Moment, Selection, read_now, versions};
 use crate::record::{LOOSE, PLACE, backfill_key, family_prefix};
 use crate::row::{Row, Version};
 use crate::scan::{Rows, Scan};

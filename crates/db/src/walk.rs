@@ -44,6 +44,8 @@ pub(crate) struct Walk {
     stretches: Vec<(u8, FieldRange)>,
     /// One for each family, over the present stretch.
     streams: Vec<Stream>,
+    /// Where the present row is; its memory is used again.
+    place: Vec<u8>,
     /// Those of the present row that can be seen.
     entries: Entries,
     /// Whether the filter is known to be true of the present row.
@@ -64,8 +66,16 @@ impl Walk {
         direction: Direction,
     ) -> Self {
         stretches.reverse();
-        let (streams, entries) = (Vec::new(), Entries::default());
-        Walk { families, direction, stretches, streams, entries, passed: false, turned_away: 0 }
+        Walk {
+            families,
+            direction,
+            stretches,
+            streams: Vec::new(),
+            place: Vec::new(),
+            entries: Entries::default(),
+            passed: false,
+            turned_away: 0,
+        }
     }
 
     /// The next row of which anything can be seen, unless the filter or the gate lets it not through
@@ -106,6 +116,7 @@ impl Walk {
     ) -> Result<bool> {
         let Some((shard, range)) = self.stretches.pop() else { return Ok(false) };
         self.streams.clear();
+        let is_one = self.families.len() == 1 && moment.as_of.is_none();
         for family in &self.families {
             let history = moment.as_of.is_some() && *family != LOOSE;
             let prefixes = [
@@ -115,12 +126,15 @@ impl Walk {
             for (prefix, history) in prefixes.into_iter().flatten() {
                 let range = range.clone().under(&prefix);
                 let range = KeyRange { start: range.start.into(), end: range.end.map(Into::into) };
-                let scan = source.scan(shard, range, self.direction)?;
+                let scan = match is_one {
+                    true => source.scan(shard, range, self.direction)?,
+                    false => source.scan_ahead(shard, range, self.direction)?,
+                };
                 self.streams.push(Stream { family: *family, history, scan, head: None });
             }
         }
         if !matches!(self.streams.as_slice(), [stream] if stream.is_simple()) {
-            self.streams.iter_mut().try_for_each(|stream| stream.advance(table))?;
+            self.streams.iter_mut().try_for_each(|stream| stream.advance(table, &[]))?;
         }
         Ok(true)
     }
@@ -168,22 +182,27 @@ impl Walk {
     }
 
     fn next_of_many(&mut self, table: &TableState, moment: Moment) -> Result<Option<Bytes>> {
-        let Some(place) = self.nearest() else { return Ok(None) };
+        if !self.find_nearest() {
+            return Ok(None);
+        }
         for stream in &mut self.streams {
-            while stream.head.as_ref().is_some_and(|head| head.place == place) {
-                stream.take(table, moment, &mut self.entries)?;
+            while stream.head.as_ref().is_some_and(|head| head.place() == self.place) {
+                stream.take(table, moment, &self.place, &mut self.entries)?;
             }
         }
-        Ok(Some(place))
+        Ok(Some(Bytes::copy_from_slice(&self.place)))
     }
 
-    /// The place of the row that comes next in any family.
-    fn nearest(&self) -> Option<Bytes> {
-        let places = self.streams.iter().filter_map(|stream| Some(&stream.head.as_ref()?.place));
-        match self.direction {
-            Direction::Forward => places.min().cloned(),
-            Direction::Backward => places.max().cloned(),
-        }
+    /// Finds the place of the row that comes next in any family, if there is one.
+    fn find_nearest(&mut self) -> bool {
+        let places = self.streams.iter().filter_map(|stream| Some(stream.head.as_ref()?.place()));
+        let nearest = match self.direction {
+            Direction::Forward => places.min(),
+            Direction::Backward => places.max(),
+        };
+        self.place.clear();
+        self.place.extend_from_slice(nearest.unwrap_or_default());
+        nearest.is_some()
     }
 
     /// How many rows the gate has turned away since this was asked.
@@ -265,10 +284,18 @@ struct Stream {
 }
 
 struct Head {
-    place: Bytes,
-    /// The name of a loose column.
-    name: Bytes,
+    /// The key without the table and the family: the place of the row, then the name of a loose
+    /// column.
+    key: Bytes,
+    /// Where the name begins.
+    name: usize,
     value: Bytes,
+}
+
+impl Head {
+    fn place(&self) -> &[u8] {
+        self.key.get(..self.name).unwrap_or_default()
+    }
 }
 
 impl Stream {
@@ -277,39 +304,40 @@ impl Stream {
         self.family != LOOSE && !self.history
     }
 
-    fn advance(&mut self, table: &TableState) -> Result<()> {
+    /// Goes on to the next entry, which may be of the same row as the last one.
+    fn advance(&mut self, table: &TableState, last: &[u8]) -> Result<()> {
         let Some(entry) = self.scan.next() else {
             self.head = None;
             return Ok(());
         };
         let (key, value) = entry?;
-        let mut rest = place_of(key, table)?;
+        let mut key = place_of(key, table)?;
         if self.history {
-            rest.truncate(rest.len().saturating_sub(TIMES));
+            key.truncate(key.len().saturating_sub(TIMES));
         }
-        let (place, name) = match (self.family, &self.head) {
-            (LOOSE, Some(head)) if rest.starts_with(&head.place) => {
-                (head.place.clone(), rest.slice(head.place.len()..))
-            }
-            (LOOSE, _) => {
-                let (place, _) = table.split_loose(&rest)?;
-                let end = place.len();
-                (rest.slice(..end), rest.slice(end..))
-            }
-            _ => (rest, Bytes::new()),
+        let name = match self.family {
+            LOOSE if !last.is_empty() && key.starts_with(last) => last.len(),
+            LOOSE => table.split_loose(&key)?.0.len(),
+            _ => key.len(),
         };
-        self.head = Some(Head { place, name, value });
+        self.head = Some(Head { key, name, value });
         Ok(())
     }
 
-    /// Moves the head into the entries of the row, and goes on.
-    fn take(&mut self, table: &TableState, moment: Moment, entries: &mut Entries) -> Result<()> {
-        if let Some(head) = &mut self.head
+    /// Moves the head into the entries of the row at a place, and goes on.
+    fn take(
+        &mut self,
+        table: &TableState,
+        moment: Moment,
+        place: &[u8],
+        entries: &mut Entries,
+    ) -> Result<()> {
+        if let Some(Head { mut key, name, value }) = self.head.take()
             && !self.history
         {
-            let value = std::mem::take(&mut head.value);
-            entries.push(table, self.family, head.name.clone(), value, moment)?;
+            key.advance(name.min(key.len()));
+            entries.push(table, self.family, key, value, moment)?;
         }
-        self.advance(table)
+        self.advance(table, place)
     }
 }

@@ -46,6 +46,12 @@ pub trait Read: Send + Sync {
     /// The entries of a range, as they are at this moment, in either direction.
     fn scan(&self, shard: u8, range: KeyRange, direction: Direction) -> Result<Scan>;
 
+    /// The same, for who begins several scans and needs the first entries of all: where it may have
+    /// to wait for another machine, it asks for them at once, and waits when they are taken.
+    fn scan_ahead(&self, shard: u8, range: KeyRange, direction: Direction) -> Result<Scan> {
+        self.scan(shard, range, direction)
+    }
+
     /// The entries whose keys begin with `prefix`.
     fn scan_prefix(&self, shard: u8, prefix: &[u8], direction: Direction) -> Result<Scan> {
         self.scan(shard, KeyRange::prefix(prefix), direction)

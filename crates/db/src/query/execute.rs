@@ -9,6 +9,7 @@ use bytes::Bytes;
 use stonecrop_keys::Nulls;
 use stonecrop_store::{Read, Store};
 
+use crate::ahead::{Ahead, ROWS_AHEAD};
 use crate::catalog::{Slot, TableState};
 use crate::clock::Clock;
 use crate::condition::{Compiled, Condition};
@@ -23,7 +24,7 @@ use crate::query::plan::{Access, MOST_AMONG, Plan, Question, no_plan};
 use crate::query::statistics::Statistics;
 use crate::query::visit::{Places, Route, View, Visitor, threads};
 use crate::query::{Page, Query, Request, ResponseRow};
-use crate::read::{Ahead, Loader, Moment, ROWS_AHEAD, Selection, Source};
+use crate::read::{Loader, Moment, Selection, Source};
 use crate::row::Row;
 use crate::schema::Placement;
 use crate::value::encode::Problem;

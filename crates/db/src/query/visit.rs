@@ -7,13 +7,14 @@ use bytes::{Buf, Bytes};
 use stonecrop_keys::KeyRange as FieldRange;
 use stonecrop_store::{Direction, KeyRange, Scan};
 
+use crate::ahead::{Ahead, ROWS_AHEAD};
 use crate::catalog::Place;
 use crate::condition::Compiled;
 use crate::error::Result;
 use crate::index::{self, IndexState};
 use crate::query::interrupt::Interrupt;
 use crate::query::plan::Access;
-use crate::read::{Ahead, Entries, Loader, ROWS_AHEAD};
+use crate::read::{Entries, Loader};
 use crate::record::{LOOSE, PLACE, index_prefix};
 pub(super) use crate::walk::View;
 use crate::walk::{Gate, Walk, families_for};
@@ -332,11 +333,18 @@ impl Merge {
         let direction = if backward { Direction::Backward } else { Direction::Forward };
         let range = range.clone().under(&index_prefix(view.table.id, index.id));
         let range = KeyRange { start: range.start.into(), end: range.end.map(Into::into) };
-        let mut streams = Vec::new();
-        for shard in view.table.shards() {
-            let mut scan = view.source.scan(shard, range.clone(), direction)?;
-            let head = scan.next().transpose()?;
-            streams.push(Stream { shard, scan, head });
+        let shards: Vec<u8> = view.table.shards().collect();
+        let mut streams = Vec::with_capacity(shards.len());
+        for shard in &shards {
+            let (shard, range) = (*shard, range.clone());
+            let scan = match shards.len() {
+                1 => view.source.scan(shard, range, direction)?,
+                _ => view.source.scan_ahead(shard, range, direction)?,
+            };
+            streams.push(Stream { shard, scan, head: None });
+        }
+        for Stream { scan, head, .. } in &mut streams {
+            *head = scan.next().transpose()?;
         }
         Ok(Merge { streams, backward })
     }

@@ -1,11 +1,10 @@
 //! What a group of writes will read, read all at once: one after the other, each would wait for an
 //! answer of the object store while everybody waits for the group.
 
-use std::collections::HashMap;
-
 use bytes::Bytes;
 use stonecrop_store::{Read, Result};
 
+use crate::ahead::Fetched;
 use crate::record::entry_key;
 use crate::schema::History;
 use crate::write::WriteKind;
@@ -16,23 +15,18 @@ use crate::writer::prepare::{Content, Prepared, PreparedFamily};
 /// when they are needed.
 const MOST: usize = 1_024;
 
-/// Entries by their keys.
-pub(super) type Ahead = HashMap<Bytes, Option<Bytes>, foldhash::fast::RandomState>;
-
 /// Reads what most writes will need; whatever else they need is read later.
 pub(super) fn read<'w>(
     store: &dyn Read,
     writes: impl Iterator<Item = &'w Prepared>,
-) -> Result<Ahead> {
+) -> Result<Fetched> {
     let keys = writes.flat_map(|write| keys(write).into_iter().map(|key| (write.place.shard, key)));
     let keys: Vec<(u8, Bytes)> = keys.take(MOST).collect();
     // A single one can as well be read when it is needed.
     if keys.len() < 2 {
-        return Ok(Ahead::default());
+        return Ok(Fetched::default());
     }
-    let asked: Vec<(u8, &[u8])> = keys.iter().map(|(shard, key)| (*shard, &**key)).collect();
-    let found = store.multi_get(&asked)?;
-    Ok(keys.into_iter().map(|(_, key)| key).zip(found).collect())
+    Fetched::read(store, keys)
 }
 
 fn keys(write: &Prepared) -> Vec<Bytes> {

@@ -18,11 +18,11 @@ use std::time::Duration;
 
 use stonecrop_store::{Batch, ErrorKind, Lead, Store};
 
+use crate::ahead::Fetched;
 use crate::catalog::{Catalog, TableState};
 use crate::clock::{Clock, Timestamp};
 use crate::error::{Error, Result};
 
-use ahead::Ahead;
 use apply::Request;
 pub(crate) use indexes::is_taken;
 pub(crate) use pending::Pending;
@@ -475,9 +475,9 @@ impl Writer {
         answers.map(|answer| Mutex::new(Some(answer))).collect()
     }
 
-    fn read_ahead(&self, group: &[Waiting]) -> Ahead {
+    fn read_ahead(&self, group: &[Waiting]) -> Fetched {
         if !self.store.reads_may_wait() {
-            return Ahead::default();
+            return Fetched::default();
         }
         let writes = group.iter().flat_map(|waiting| &waiting.writes);
         // What can't be read fails those who need it, when they do.

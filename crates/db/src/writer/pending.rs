@@ -1,13 +1,16 @@
 //! What is about to be committed, laid over what is stored.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+use std::hash::BuildHasher;
 use std::ops::Bound;
 
 use bytes::Bytes;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use stonecrop_store::{Batch, Direction, Durability, KeyRange, Lead, Read, Result, Scan, Store};
 
+use crate::ahead::Fetched;
 use crate::catalog::CATALOG_SHARD;
-use crate::writer::ahead::Ahead;
 
 /// Puts and deletes in their order, and a view of the store as it will be after them.
 ///
@@ -18,8 +21,9 @@ pub(crate) struct Pending<'s> {
     batch: Batch,
     /// What the catalog must know before any of it is on disk.
     catalog: Batch,
-    /// The last operation on each key. A key belongs to one row, and so to one shard.
-    by_key: HashMap<Bytes, Option<Bytes>, foldhash::fast::RandomState>,
+    /// The place of the last operation on each key. A key belongs to one row, and so to one shard.
+    by_key: HashTable<usize>,
+    hasher: foldhash::fast::RandomState,
     in_order: BTreeMap<(u8, Bytes), Option<Bytes>>,
     /// How many of the operations are in `by_key`, and in `in_order`.
     known: usize,
@@ -27,7 +31,7 @@ pub(crate) struct Pending<'s> {
     /// About how many operations there will be.
     expected: usize,
     /// What was read before it was asked for.
-    ahead: Ahead,
+    ahead: Fetched,
     /// Whether it has to be on disk when it is done, whatever the callers asked for.
     synced: bool,
 }
@@ -39,18 +43,19 @@ impl<'s> Pending<'s> {
             store,
             batch: Batch::with_capacity(operations),
             catalog: Batch::new(),
-            by_key: HashMap::default(),
+            by_key: HashTable::new(),
+            hasher: Default::default(),
             in_order: BTreeMap::new(),
             known: 0,
             ordered: 0,
             expected: operations,
-            ahead: Ahead::default(),
+            ahead: Fetched::default(),
             synced: false,
         }
     }
 
     /// With entries of the store that were read already.
-    pub(super) fn with(self, ahead: Ahead) -> Self {
+    pub(super) fn with(self, ahead: Fetched) -> Self {
         Pending { ahead, ..self }
     }
 
@@ -104,11 +109,17 @@ impl<'s> Pending<'s> {
 
     /// The store as it will be, for reading by key alone.
     pub(crate) fn point_view(&mut self) -> &Self {
-        if self.by_key.is_empty() && self.batch.len() > self.known {
-            self.by_key.reserve(self.expected);
+        let Pending { batch, by_key, hasher, .. } = self;
+        let hash = |at: &usize| hasher.hash_one(key_at(batch, *at));
+        if by_key.is_empty() && batch.len() > self.known {
+            by_key.reserve(self.expected, hash);
         }
-        for (_, key, value) in self.batch.iter_after(self.known) {
-            self.by_key.insert(key.clone(), value.cloned());
+        for at in self.known..batch.len() {
+            let is_same = |other: &usize| key_at(batch, *other) == key_at(batch, at);
+            match by_key.entry(hash(&at), is_same, hash) {
+                Entry::Occupied(mut last) => *last.get_mut() = at,
+                Entry::Vacant(none) => drop(none.insert(at)),
+            }
         }
         self.known = self.batch.len();
         self
@@ -152,6 +163,11 @@ impl<'s> Pending<'s> {
     }
 }
 
+/// The key of an operation.
+fn key_at(batch: &Batch, at: usize) -> &[u8] {
+    batch.iter_after(at).next().map_or(&[], |(_, key, _)| key)
+}
+
 /// Whether the catalog and the rest can be written at once.
 fn is_at_once(store: &dyn Store) -> bool {
     store.is_atomic_across_shards() && store.lead() == Lead::Alone
@@ -160,12 +176,13 @@ fn is_at_once(store: &dyn Store) -> bool {
 impl Read for Pending<'_> {
     fn get(&self, shard: u8, key: &[u8]) -> Result<Option<Bytes>> {
         debug_assert_eq!(self.known, self.batch.len(), "read through point_view()");
-        match self.by_key.get(key) {
-            Some(value) => Ok(value.clone()),
-            None => match self.ahead.get(key) {
-                Some(value) => Ok(value.clone()),
-                None => self.store.get(shard, key),
-            },
+        let hash = self.hasher.hash_one(key);
+        if let Some(at) = self.by_key.find(hash, |at| key_at(&self.batch, *at) == key) {
+            return Ok(self.batch.iter_after(*at).next().and_then(|(_, _, value)| value.cloned()));
+        }
+        match self.ahead.get(key) {
+            Some(value) => Ok(value),
+            None => self.store.get(shard, key),
         }
     }
 

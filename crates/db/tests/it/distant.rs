@@ -9,15 +9,28 @@ use stonecrop::store::{
 };
 use stonecrop::{Condition, Database, Family, Index, Options, Query, Table, TableSchema, Write};
 
-/// How often somebody waited for the answer to a get, of one key or of many.
+/// How often somebody waited.
 #[derive(Clone, Default)]
-struct Waits(Arc<AtomicU64>);
+struct Waits {
+    /// For the answer to a get, of one key or of many.
+    gets: Arc<AtomicU64>,
+    /// For the first entries of scans: those that were asked for ahead come together.
+    scans: Arc<AtomicU64>,
+}
 
 impl Waits {
+    /// What was done, and how often it waited for gets.
     fn count<T>(&self, work: impl FnOnce() -> T) -> (T, u64) {
-        let before = self.0.load(Ordering::Relaxed);
+        let before = self.gets.load(Ordering::Relaxed);
         let done = work();
-        (done, self.0.load(Ordering::Relaxed) - before)
+        (done, self.gets.load(Ordering::Relaxed) - before)
+    }
+
+    /// What was done, and how often it waited for scans.
+    fn count_scans<T>(&self, work: impl FnOnce() -> T) -> (T, u64) {
+        let before = self.scans.load(Ordering::Relaxed);
+        let done = work();
+        (done, self.scans.load(Ordering::Relaxed) - before)
     }
 }
 
@@ -32,12 +45,27 @@ impl<R: Read + ?Sized> Read for Distant<R> {
     }
 
     fn multi_get(&self, keys: &[(u8, &[u8])]) -> Result<Vec<Option<Bytes>>> {
-        self.waits.0.fetch_add(1, Ordering::Relaxed);
+        self.waits.gets.fetch_add(1, Ordering::Relaxed);
         self.near.multi_get(keys)
     }
 
     fn scan(&self, shard: u8, range: KeyRange, direction: Direction) -> Result<Scan> {
+        self.waits.scans.fetch_add(1, Ordering::Relaxed);
         self.near.scan(shard, range, direction)
+    }
+
+    fn scan_ahead(&self, shard: u8, range: KeyRange, direction: Direction) -> Result<Scan> {
+        let scan = self.near.scan(shard, range, direction)?;
+        let waits = self.waits.scans.clone();
+        let mut asked = Some(waits.load(Ordering::Relaxed));
+        Ok(Scan::new(scan.inspect(move |_| {
+            // Whoever waited since then waited for this too.
+            if let Some(asked) = asked.take()
+                && waits.load(Ordering::Relaxed) == asked
+            {
+                waits.fetch_add(1, Ordering::Relaxed);
+            }
+        })))
     }
 }
 
@@ -87,12 +115,16 @@ const ROWS: u64 = 500;
 
 /// A table of two families, with an index that does not have all columns.
 fn people() -> (Table, Waits) {
+    people_in(1)
+}
+
+fn people_in(shards: u16) -> (Table, Waits) {
     let waits = Waits::default();
     let open = |options: &stonecrop::store::Options| {
         let near = Box::new(MemoryStore::new(options));
         Ok(Arc::new(Distant { waits: waits.clone(), near }) as Arc<dyn Store>)
     };
-    let db = Database::open_in(open, Options::default()).unwrap();
+    let db = Database::open_in(open, Options::default().shards(shards)).unwrap();
     let schema = TableSchema::new("people", "id u64", "").unwrap();
     let schema = schema.family(Family::new("crm").column("name").column("city"));
     let schema = schema.family(Family::new("scores").column("score"));
@@ -131,6 +163,20 @@ fn the_rows_of_a_page_by_an_index_are_asked_for_together() {
     // Those who need few do not wait for many.
     let (page, waited) = waits.count(|| people.query(&of_bern().take(5)).unwrap());
     assert_eq!((page.rows.len(), waited), (5, 1));
+}
+
+#[test]
+fn the_entries_of_an_index_are_asked_of_all_shards_together() {
+    let (people, waits) = people_in(8);
+    let (page, waited) = waits.count_scans(|| people.query(&of_bern().take(5)).unwrap());
+    assert_eq!((page.rows.len(), waited), (5, 1));
+}
+
+#[test]
+fn the_families_of_a_scan_are_asked_for_together() {
+    let (people, waits) = people();
+    let scan = || people.scan(stonecrop::Scan::all()).unwrap().count();
+    assert_eq!(waits.count_scans(scan), (ROWS as usize, 1));
 }
 
 #[test]

@@ -1,10 +1,9 @@
 //! A moment that can be read for as long as it takes: files that it needs are kept, which those of a
 //! snapshot are for some minutes only.
 
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use futures::future::{join_all, try_join_all};
 use slatedb::admin::{Admin, AdminBuilder};
 use slatedb::config::{CheckpointOptions, CheckpointScope, DbReaderOptions};
@@ -13,20 +12,16 @@ use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 use super::bucket::Bucket;
-use super::follower::Shards;
 use super::prefixes;
-use super::view::Place;
+use super::view::{Place, Shards};
 use crate::error::Result;
 use crate::options::Options;
-use crate::scan::{Direction, KeyRange, Scan};
-use crate::store::Read;
 
 /// How long files are kept for whoever does not say any more that they are needed.
 const LIFETIME: Duration = Duration::from_secs(60 * 60);
 
-/// All shards at one moment.
-pub(super) struct Checkpoint {
-    shards: Shards,
+/// What keeps the files of a moment, for as long as it lives.
+pub(super) struct Kept {
     place: Place,
     marks: Arc<[(Admin, Uuid)]>,
     refreshing: JoinHandle<()>,
@@ -42,39 +37,33 @@ impl Begun {
         let begun = shards.iter().map(|db| db.begin_checkpoint(CheckpointScope::All, &options));
         Ok(Begun(try_join_all(begun).await?))
     }
-}
 
-impl Checkpoint {
     /// Waits until it can be read. `numbers` are those of its shards.
     pub(super) fn open(
-        begun: Begun,
+        self,
         place: &Place,
         bucket: &Bucket,
         numbers: &[u8],
         options: &Options,
-    ) -> Result<Self> {
-        let marks = begun.0.into_iter().zip(numbers).map(async |(begun, shard)| {
+    ) -> Result<Shards<DbReader>> {
+        let marks = self.0.into_iter().zip(numbers).map(async |(begun, shard)| {
             let admin = AdminBuilder::new(bucket.shard(*shard), bucket.objects.clone()).build();
             Ok((admin, begun.wait().await?.id))
         });
         let marks = place.wait(try_join_all(marks))?.map_err(|error| place.error(error))?;
         let marks: Arc<[(Admin, Uuid)]> = marks.into();
-        let open = |(shard, (_, id)): (&u8, &(Admin, Uuid))| {
-            DbReader::builder(bucket.shard(*shard), bucket.objects.clone())
+        let open = async |(shard, (_, id)): (&u8, &(Admin, Uuid))| {
+            let reader = DbReader::builder(bucket.shard(*shard), bucket.objects.clone())
                 .with_reader_mode(DbReaderMode::Checkpoint(*id))
                 .with_options(DbReaderOptions::default())
-                .with_filter_policies(prefixes::policies(&options.prefixes))
-                .build()
-        };
-        let readers = place.wait(try_join_all(numbers.iter().zip(&*marks).map(open)))?;
-        let readers: Arc<[_]> = readers.map_err(|error| place.error(error))?.into();
-        let shards = Shards {
-            place: place.clone(),
-            readers: Arc::new(RwLock::new(Some(readers))),
-            prefixes: options.prefixes.clone(),
+                .with_filter_policies(prefixes::policies(&options.prefixes));
+            reader.build().await.map(Arc::new)
         };
         let refreshing = place.handle.spawn(refresh(marks.clone()));
-        Ok(Checkpoint { shards, place: place.clone(), marks, refreshing })
+        let kept = Kept { place: place.clone(), marks: marks.clone(), refreshing };
+        let readers = place.wait(try_join_all(numbers.iter().zip(&*marks).map(open)))?;
+        let readers = readers.map_err(|error| place.error(error))?;
+        Ok(Shards::new(place, readers, &options.prefixes).keeping(kept))
     }
 }
 
@@ -87,7 +76,7 @@ async fn refresh(marks: Arc<[(Admin, Uuid)]>) {
     }
 }
 
-impl Drop for Checkpoint {
+impl Drop for Kept {
     fn drop(&mut self) {
         self.refreshing.abort();
         let marks = self.marks.clone();
@@ -95,19 +84,5 @@ impl Drop for Checkpoint {
         self.place.handle.spawn(async move {
             join_all(marks.iter().map(|(admin, id)| admin.delete_checkpoint(*id))).await;
         });
-    }
-}
-
-impl Read for Checkpoint {
-    fn get(&self, shard: u8, key: &[u8]) -> Result<Option<Bytes>> {
-        self.shards.get(shard, key)
-    }
-
-    fn multi_get(&self, keys: &[(u8, &[u8])]) -> Result<Vec<Option<Bytes>>> {
-        self.shards.multi_get(keys)
-    }
-
-    fn scan(&self, shard: u8, range: KeyRange, direction: Direction) -> Result<Scan> {
-        self.shards.scan(shard, range, direction)
     }
 }

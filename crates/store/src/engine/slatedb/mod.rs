@@ -40,7 +40,7 @@ pub use self::follower::Follower;
 pub use self::objects::Requests;
 
 use self::bucket::Bucket;
-use self::checkpoint::{Begun, Checkpoint};
+use self::checkpoint::Begun;
 use self::compact::{Demand, Scheduling};
 use self::view::{Earlier, Place, Threads, View};
 use crate::batch::{Batch, Operation};
@@ -97,6 +97,7 @@ pub struct SlateStore {
     dirty: Arc<[AtomicBool]>,
     /// What readers see; none once it is closed.
     published: RwLock<Option<View>>,
+    earlier: Arc<Earlier>,
     writer: Mutex<Writer>,
     /// Of each shard, whether all of it is to be compacted.
     demands: Box<[Arc<Demand>]>,
@@ -218,7 +219,7 @@ impl SlateStore {
         if !touched.is_empty() {
             let mut published = self.published.write().unwrap_or_else(PoisonError::into_inner);
             let view = published.as_ref().ok_or_else(Error::closed)?;
-            *published = Some(view.with(&self.shards, touched)?);
+            *published = Some(view.with(&self.shards, touched, &self.earlier)?);
             touched.clear();
         }
         Ok(())
@@ -353,7 +354,7 @@ impl SlateShards {
         })?;
         let shards = opened.map_err(|error| place.error(error))?;
         let numbers = numbers.into();
-        let view = View::new(&place, &shards, earlier, &self.options.prefixes)?;
+        let view = View::now(&place, &shards, &self.options.prefixes)?;
         let dirty: Arc<[AtomicBool]> = shards.iter().map(|_| AtomicBool::new(false)).collect();
         let flushing = place.handle.spawn(flush_now_and_then(shards.clone(), dirty.clone()));
         Ok(SlateStore {
@@ -364,6 +365,7 @@ impl SlateShards {
             numbers,
             dirty,
             published: RwLock::new(Some(view)),
+            earlier,
             writer: Mutex::default(),
             demands,
             compactor_patience: (!self.options.objects.compacts)
@@ -489,6 +491,10 @@ impl Read for SlateStore {
     fn scan(&self, shard: u8, range: KeyRange, direction: Direction) -> Result<Scan> {
         self.view()?.scan(shard, range, direction)
     }
+
+    fn scan_ahead(&self, shard: u8, range: KeyRange, direction: Direction) -> Result<Scan> {
+        self.view()?.scan_ahead(shard, range, direction)
+    }
 }
 
 impl Store for SlateStore {
@@ -547,7 +553,7 @@ impl Store for SlateStore {
         drop(writer);
         let begun = begun.map_err(|error| self.place.error(error))?;
         let (place, bucket) = (&self.place, &self.bucket);
-        Ok(Box::new(Checkpoint::open(begun, place, bucket, &self.numbers, &self.options)?))
+        Ok(Box::new(begun.open(place, bucket, &self.numbers, &self.options)?))
     }
 
     fn approximate_size(&self, shard: u8) -> Result<u64> {

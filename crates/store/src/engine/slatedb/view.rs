@@ -10,10 +10,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt};
 use slatedb::config::ScanOptions;
-use slatedb::{CloseReason, Db, DbIterator, DbSnapshot, IterationOrder};
+use slatedb::{CloseReason, Db, DbIterator, DbReadOps, DbSnapshot, IterationOrder};
 use tokio::runtime::{Handle, Runtime};
 use tokio::task::JoinHandle;
 
+use super::checkpoint::Kept;
 use super::prefixes;
 use crate::batch::check_shard;
 use crate::error::{Error, ErrorKind, Result};
@@ -22,7 +23,7 @@ use crate::scan::{Direction, KeyRange, Scan};
 use crate::store::Read;
 
 /// How many keys are looked for at once.
-pub(super) const GETS_AT_ONCE: usize = 64;
+const GETS_AT_ONCE: usize = 64;
 /// How much of a file is asked for at once, and how many such requests are under way.
 const READ_AHEAD_BYTES: usize = 256 << 10;
 const FETCHES_AT_ONCE: usize = 4;
@@ -148,16 +149,25 @@ pub(super) fn is_lost_race(error: &slatedb::Error) -> bool {
     error.kind() == slatedb::ErrorKind::Data && error.to_string().contains("version already exists")
 }
 
-/// All shards as they were at one moment.
-#[derive(Clone)]
-pub(super) struct View {
+/// The shards of a store, as far as they are read: their snapshots, or readers of what another
+/// process writes.
+pub(super) struct Shards<R> {
     place: Place,
-    shards: Snapshots,
-    earlier: Arc<Earlier>,
+    of: Arc<[Arc<R>]>,
     prefixes: Arc<dyn Prefixes>,
+    /// What keeps the files that are read, where they would go before long.
+    kept: Option<Arc<Kept>>,
 }
 
-type Snapshots = Arc<[Arc<DbSnapshot>]>;
+/// All shards as they were at one moment.
+pub(super) type View = Shards<DbSnapshot>;
+
+impl<R> Clone for Shards<R> {
+    fn clone(&self) -> Self {
+        let (place, of) = (self.place.clone(), self.of.clone());
+        Shards { place, of, prefixes: self.prefixes.clone(), kept: self.kept.clone() }
+    }
+}
 
 /// The states before the one that is shown, which somebody may still read. SlateDB's filters drop
 /// entries whether a snapshot has them or not.
@@ -165,7 +175,7 @@ type Snapshots = Arc<[Arc<DbSnapshot>]>;
 pub(super) struct Earlier(Mutex<Vec<Weak<[Arc<DbSnapshot>]>>>);
 
 impl Earlier {
-    fn add(&self, snapshots: &Snapshots) {
+    fn add(&self, snapshots: &Arc<[Arc<DbSnapshot>]>) {
         let mut earlier = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         earlier.retain(|snapshots| snapshots.strong_count() > 0);
         earlier.push(Arc::downgrade(snapshots));
@@ -179,74 +189,105 @@ impl Earlier {
 }
 
 impl View {
-    pub(super) fn new(
-        place: &Place,
-        shards: &[Db],
-        earlier: Arc<Earlier>,
-        prefixes: &Arc<dyn Prefixes>,
-    ) -> Result<Self> {
-        let snapshots = shards.iter().map(Db::snapshot).collect::<Result<_, _>>();
-        let shards = snapshots.map_err(|error| place.error(error))?;
-        Ok(View { place: place.clone(), shards, earlier, prefixes: prefixes.clone() })
+    pub(super) fn now(place: &Place, shards: &[Db], prefixes: &Arc<dyn Prefixes>) -> Result<Self> {
+        let snapshots = shards.iter().map(Db::snapshot).collect::<Result<Vec<_>, _>>();
+        let snapshots = snapshots.map_err(|error| place.error(error))?;
+        Ok(Shards::new(place, snapshots, prefixes))
     }
 
-    /// The same with some shards as they are now.
-    pub(super) fn with(&self, shards: &[Db], changed: &[u8]) -> Result<Self> {
-        let mut snapshots = self.shards.to_vec();
+    /// The same with some shards as they are now; the state before is one of the earlier ones then.
+    pub(super) fn with(&self, shards: &[Db], changed: &[u8], earlier: &Earlier) -> Result<Self> {
+        let mut snapshots = self.of.to_vec();
         for shard in changed {
             let at = usize::from(*shard);
             if let (Some(snapshot), Some(db)) = (snapshots.get_mut(at), shards.get(at)) {
                 *snapshot = db.snapshot().map_err(|error| self.place.error(error))?;
             }
         }
-        self.earlier.add(&self.shards);
-        Ok(View { shards: snapshots.into(), ..self.clone() })
-    }
-
-    fn shard(&self, shard: u8) -> Result<&Arc<DbSnapshot>> {
-        check_shard(shard, self.shards.len() as u16)?;
-        self.shards.get(usize::from(shard)).ok_or_else(Error::closed)
+        earlier.add(&self.of);
+        Ok(Shards { of: snapshots.into(), ..self.clone() })
     }
 }
 
-impl Read for View {
+impl<R> Shards<R> {
+    pub(super) fn new(place: &Place, of: Vec<Arc<R>>, prefixes: &Arc<dyn Prefixes>) -> Self {
+        Shards { place: place.clone(), of: of.into(), prefixes: prefixes.clone(), kept: None }
+    }
+
+    /// The same, with what keeps its files.
+    pub(super) fn keeping(self, kept: Kept) -> Self {
+        Shards { kept: Some(Arc::new(kept)), ..self }
+    }
+
+    pub(super) fn all(&self) -> &[Arc<R>] {
+        &self.of
+    }
+
+    pub(super) fn shard(&self, shard: u8) -> Result<&Arc<R>> {
+        check_shard(shard, self.of.len() as u16)?;
+        self.of.get(usize::from(shard)).ok_or_else(Error::closed)
+    }
+}
+
+impl<R: DbReadOps + Send + Sync + 'static> Shards<R> {
+    async fn open(
+        self,
+        reader: Arc<R>,
+        range: KeyRange,
+        direction: Direction,
+    ) -> Result<Open<R>, slatedb::Error> {
+        let options = scan_options(direction);
+        let entries = match prefixes::filtered(&*self.prefixes, &range) {
+            Some(prefix) => reader.scan_prefix_with_options(prefix, .., &options).await,
+            None => reader.scan_with_options(bounds(range), &options).await,
+        };
+        Ok(Open { entries: Box::new(entries?), _held: self })
+    }
+}
+
+impl<R: DbReadOps + Send + Sync + 'static> Read for Shards<R> {
     fn get(&self, shard: u8, key: &[u8]) -> Result<Option<Bytes>> {
-        let snapshot = self.shard(shard)?;
+        let reader = self.shard(shard)?;
         if key.is_empty() {
             return Ok(None);
         }
-        self.place.wait(snapshot.get(key))?.map_err(|error| self.place.error(error))
+        self.place.wait(reader.get(key))?.map_err(|error| self.place.error(error))
     }
 
     fn multi_get(&self, keys: &[(u8, &[u8])]) -> Result<Vec<Option<Bytes>>> {
-        let snapshots = keys.iter().map(|(shard, key)| Ok((self.shard(*shard)?, *key)));
-        let snapshots = snapshots.collect::<Result<Vec<_>>>()?;
-        let gets = snapshots.into_iter().map(async |(snapshot, key)| match key {
+        let readers = keys.iter().map(|(shard, key)| Ok((self.shard(*shard)?, *key)));
+        let readers = readers.collect::<Result<Vec<_>>>()?;
+        let gets = readers.into_iter().map(async |(reader, key)| match key {
             [] => Ok(None),
-            key => snapshot.get(key).await,
+            key => reader.get(key).await,
         });
         let found = futures::stream::iter(gets).buffered(GETS_AT_ONCE).try_collect();
         self.place.wait(found)?.map_err(|error| self.place.error(error))
     }
 
     fn scan(&self, shard: u8, range: KeyRange, direction: Direction) -> Result<Scan> {
-        let snapshot = self.shard(shard)?;
+        let reader = self.shard(shard)?.clone();
         if range.is_empty() {
             return Ok(Scan::empty());
         }
-        let options = scan_options(direction);
-        let entries = self.place.wait(async {
-            match prefixes::filtered(&*self.prefixes, &range) {
-                Some(prefix) => snapshot.scan_prefix_with_options(prefix, .., &options).await,
-                None => snapshot.scan_with_options(bounds(range), &options).await,
-            }
-        })?;
-        let entries = entries.map_err(|error| self.place.error(error))?;
-        Ok(Scan::new(Entries::new(self.place.clone(), entries, self.shards.clone())))
+        let open = self.place.wait(self.clone().open(reader, range, direction))?;
+        let source = Source::Here(open.map_err(|error| self.place.error(error))?);
+        Ok(Scan::new(Entries::new(self.place.clone(), source)))
+    }
+
+    fn scan_ahead(&self, shard: u8, range: KeyRange, direction: Direction) -> Result<Scan> {
+        let reader = self.shard(shard)?.clone();
+        if range.is_empty() {
+            return Ok(Scan::empty());
+        }
+        let open = self.clone().open(reader, range, direction);
+        let taken = async { open.await?.take(FIRST_ENTRIES).await };
+        let source = Source::Elsewhere(Ahead(self.place.handle.spawn(taken)));
+        Ok(Scan::new(Entries::new(self.place.clone(), source)))
     }
 }
 
-pub(super) fn bounds(range: KeyRange) -> (Bound<Bytes>, Bound<Bytes>) {
+fn bounds(range: KeyRange) -> (Bound<Bytes>, Bound<Bytes>) {
     // An empty key is none, and SlateDB panics at one.
     let start = match range.start.is_empty() {
         true => Bound::Unbounded,
@@ -255,7 +296,7 @@ pub(super) fn bounds(range: KeyRange) -> (Bound<Bytes>, Bound<Bytes>) {
     (start, range.end.map_or(Bound::Unbounded, Bound::Excluded))
 }
 
-pub(super) fn scan_options(direction: Direction) -> ScanOptions {
+fn scan_options(direction: Direction) -> ScanOptions {
     ScanOptions {
         read_ahead_bytes: READ_AHEAD_BYTES,
         max_fetch_tasks: FETCHES_AT_ONCE,
@@ -270,30 +311,30 @@ pub(super) fn scan_options(direction: Direction) -> ScanOptions {
 
 /// The entries of a scan, some at a time. Of a long one the next are taken by another thread while
 /// the caller looks at those that were taken before.
-pub(super) struct Entries<H> {
+struct Entries<R> {
     place: Place,
     taken: VecDeque<(Bytes, Bytes)>,
     next: usize,
-    source: Source<H>,
+    source: Source<R>,
 }
 
-enum Source<H> {
-    Here(Open<H>),
-    Elsewhere(Ahead<H>),
+enum Source<R> {
+    Here(Open<R>),
+    Elsewhere(Ahead<R>),
     Over,
 }
 
 /// A scan of the engine, and what must live as long as it.
-struct Open<H> {
+struct Open<R> {
     entries: Box<DbIterator>,
-    _held: H,
+    _held: Shards<R>,
 }
 
 /// What a scan has given, and the scan if there is more.
-type Taken<H> = Result<(VecDeque<(Bytes, Bytes)>, Option<Open<H>>), slatedb::Error>;
+type Taken<R> = Result<(VecDeque<(Bytes, Bytes)>, Option<Open<R>>), slatedb::Error>;
 
-impl<H> Open<H> {
-    async fn take(mut self, count: usize) -> Taken<H> {
+impl<R> Open<R> {
+    async fn take(mut self, count: usize) -> Taken<R> {
         let (mut taken, mut bytes) = (VecDeque::with_capacity(count), 0);
         while taken.len() < count && bytes < MOST_BYTES {
             let Some(entry) = self.entries.next().await? else { return Ok((taken, None)) };
@@ -305,17 +346,16 @@ impl<H> Open<H> {
 }
 
 /// Entries that are being taken. It ends when nobody waits for them any more.
-struct Ahead<H>(JoinHandle<Taken<H>>);
+struct Ahead<R>(JoinHandle<Taken<R>>);
 
-impl<H> Drop for Ahead<H> {
+impl<R> Drop for Ahead<R> {
     fn drop(&mut self) {
         self.0.abort();
     }
 }
 
-impl<H: Send + 'static> Entries<H> {
-    pub(super) fn new(place: Place, entries: DbIterator, held: H) -> Self {
-        let source = Source::Here(Open { entries: Box::new(entries), _held: held });
+impl<R: Send + Sync + 'static> Entries<R> {
+    fn new(place: Place, source: Source<R>) -> Self {
         Entries { place, taken: VecDeque::new(), next: FIRST_ENTRIES, source }
     }
 
@@ -340,7 +380,7 @@ impl<H: Send + 'static> Entries<H> {
     }
 }
 
-impl<H: Send + 'static> Iterator for Entries<H> {
+impl<R: Send + Sync + 'static> Iterator for Entries<R> {
     type Item = Result<(Bytes, Bytes)>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -353,7 +393,7 @@ impl<H: Send + 'static> Iterator for Entries<H> {
     }
 }
 
-impl<H> fmt::Debug for Entries<H> {
+impl<R> fmt::Debug for Entries<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Entries")
     }
