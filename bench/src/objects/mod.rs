@@ -106,7 +106,7 @@ fn nodes(program: &Path, directory: &Path, size: Size, passes: u32) -> Result<St
 /// Measures everything and writes the report.
 pub(crate) fn run(program: &Path, directory: &Path, docs: &Path, passes: u32) -> Result<()> {
     let (shards, mut figures) = ([1, 2, 4], Figures::default());
-    let size = Size { rows: 50_000, seconds: Duration::from_secs(SECONDS) };
+    let size = Size { rows: 500_000, seconds: Duration::from_secs(SECONDS) };
     for number in 1..=passes {
         eprintln!("objects: pass {number} of {passes}");
         pass(directory, &shards, size, &mut figures)?;
