@@ -10,7 +10,7 @@ use stonecrop_store::{Batch, Durability, Error, ErrorKind, Read, Result, SlateSt
 use tokio::time::Instant;
 
 /// How long a view is kept that nobody reads.
-const VIEW_KEPT_FOR: Duration = Duration::from_secs(60);
+pub(crate) const VIEW_KEPT_FOR: Duration = Duration::from_secs(60);
 /// The most views that are kept for others.
 const MOST_VIEWS: usize = 4_096;
 

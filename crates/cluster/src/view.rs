@@ -7,9 +7,10 @@ use bytes::Bytes;
 use futures::future::try_join_all;
 use stonecrop_store::{Direction, Error, KeyRange, Read, Result, Scan};
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use crate::node::Node;
-use crate::owned::View;
+use crate::owned::{VIEW_KEPT_FOR, View};
 use crate::peer::{Failure, unavailable};
 use crate::wire::{Answer, At, Call, refused};
 
@@ -18,8 +19,26 @@ use crate::wire::{Answer, At, Call, refused};
 pub(crate) struct ClusterView {
     node: Arc<Node>,
     sources: Mutex<HashMap<u8, Source>>,
-    /// Doors of nodes and their views, which are let go at the end.
-    kept: Mutex<Vec<(String, u64)>>,
+    /// The views of other nodes, which are let go at the end.
+    kept: Mutex<Vec<Kept>>,
+}
+
+/// What another node keeps for this view: all of its shards at one moment.
+struct Kept {
+    door: String,
+    view: u64,
+    shards: Vec<u8>,
+    since: Instant,
+}
+
+impl Kept {
+    /// Whether a shard that the node behind a door still has can be read from it. A node forgets
+    /// what nobody has read for long.
+    fn has(&self, shard: u8, door: &str) -> bool {
+        self.door == door
+            && self.shards.contains(&shard)
+            && self.since.elapsed() < VIEW_KEPT_FOR / 4
+    }
 }
 
 #[derive(Clone)]
@@ -42,19 +61,17 @@ impl ClusterView {
             return Ok(source.clone());
         }
         check_shard(&self.node, shard)?;
-        let (found, shards) = wait(&self.node, self.find(shard))?;
-        for shard in shards {
-            sources.entry(shard).or_insert_with(|| found.clone());
-        }
-        Ok(found)
+        let source = wait(&self.node, self.find(shard))?;
+        sources.insert(shard, source.clone());
+        Ok(source)
     }
 
-    /// A view that has a shard, and all shards that can be read from it.
-    async fn find(&self, shard: u8) -> Result<(Source, Vec<u8>)> {
-        let began = tokio::time::Instant::now();
+    /// A view that has a shard.
+    async fn find(&self, shard: u8) -> Result<Source> {
+        let began = Instant::now();
         loop {
             let problem = match self.try_find(shard).await {
-                Ok(found) => return Ok(found),
+                Ok(source) => return Ok(source),
                 Err(Failure::NotDone(problem)) => problem,
                 Err(Failure::Unknown(error)) => error.to_string(),
             };
@@ -65,7 +82,7 @@ impl ClusterView {
         }
     }
 
-    async fn try_find(&self, shard: u8) -> Result<(Source, Vec<u8>), Failure> {
+    async fn try_find(&self, shard: u8) -> Result<Source, Failure> {
         let not_here = || Failure::NotDone(format!("shard {shard} is moving"));
         let map = self.node.map();
         let Some((name, member)) = map.owner(shard) else {
@@ -73,19 +90,27 @@ impl ClusterView {
         };
         if name == self.node.name {
             let view = self.node.view().map_err(Failure::Unknown)?;
-            let is_there = view.contains_key(&shard);
-            return is_there.then_some((Source::Here(view), vec![shard])).ok_or_else(not_here);
+            return view.contains_key(&shard).then_some(Source::Here(view)).ok_or_else(not_here);
+        }
+        let door = &member.door;
+        let known = {
+            let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.iter().find(|kept| kept.has(shard, door)).map(|kept| kept.view)
+        };
+        if let Some(view) = known {
+            return Ok(Source::There(door.clone(), view));
         }
         let call = Call::Keep { shard };
-        let asked = self.node.peers.call(&member.door, &call, self.node.patience);
-        let Answer::Kept { view, mut shards } = self.node.while_there(shard, asked).await? else {
-            return Err(not_here());
-        };
-        let door = member.door.clone();
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).push((door.clone(), view));
-        // One that has moved away, and it does not know yet, is read where it is now.
-        shards.retain(|shard| map.owner(*shard).is_some_and(|(owner, _)| owner == name));
-        Ok((Source::There(door, view), shards))
+        let asked = self.node.peers.call(door, &call, self.node.patience);
+        match self.node.while_there(shard, asked).await? {
+            Answer::Kept { view, shards } => {
+                let kept = Kept { door: door.clone(), view, shards, since: Instant::now() };
+                self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(kept);
+                Ok(Source::There(door.clone(), view))
+            }
+            Answer::NotHere => Err(not_here()),
+            answer => Err(Failure::Unknown(unexpected(answer))),
+        }
     }
 
     /// A scan of this node's own shards as `here` does it, and of others ahead in any case.
@@ -110,9 +135,8 @@ impl ClusterView {
 
 impl Drop for ClusterView {
     fn drop(&mut self) {
-        for (door, view) in
-            std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner))
-        {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        for Kept { door, view, .. } in kept.drain(..) {
             release(&self.node, door, view);
         }
     }
@@ -357,5 +381,21 @@ impl Iterator for Entries {
             return Some(Err(error));
         }
         self.taken.pop_front().map(Ok)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_view_serves_other_shards_of_its_node_while_the_node_surely_keeps_it() {
+        let kept = |since| Kept { door: "a:1".to_owned(), view: 7, shards: vec![2, 5], since };
+        let now = kept(Instant::now());
+        assert!(now.has(2, "a:1") && now.has(5, "a:1"));
+        assert!(!now.has(3, "a:1"), "it did not have that shard");
+        assert!(!now.has(5, "b:1"), "the shard has moved to another node");
+        let before = kept(Instant::now().checked_sub(VIEW_KEPT_FOR / 2).unwrap());
+        assert!(!before.has(5, "a:1"), "it may be forgotten before it is read");
     }
 }

@@ -9,7 +9,7 @@ const FIRST_ROWS: usize = 1 << 10;
 /// From so many rows in a layer on it is not worth its memory, which is 4 MiB then.
 const MOST_ROWS: usize = 1 << 20;
 const BITS_A_ROW: usize = 32;
-/// How many bits a row sets. One in some thousand new rows is taken for known: with half the bits it
+/// How many bits a row sets. One in some hundred new rows is taken for known: with half the bits it
 /// was one in fifty, and to look for those took a twelfth of a load's time.
 const BITS_SET: u32 = 5;
 

@@ -363,9 +363,12 @@ impl<R: Send + Sync + 'static> Entries<R> {
         let taken = match std::mem::replace(&mut self.source, Source::Over) {
             Source::Over => return Ok(()),
             Source::Here(open) => self.place.wait(open.take(self.next))?,
-            // It is cancelled with the threads of a store that is no more.
             Source::Elsewhere(mut ahead) => {
-                self.place.wait(&mut ahead.0)?.map_err(|_| Error::closed())?
+                self.place.wait(&mut ahead.0)?.map_err(|error| match error.is_panic() {
+                    true => Error::new(ErrorKind::Corrupt, format!("{}: {error}", self.place.name)),
+                    // It is cancelled with the threads of a store that is no more.
+                    false => Error::closed(),
+                })?
             }
         };
         let (taken, open) = taken.map_err(|error| self.place.error(error))?;
