@@ -1,4 +1,4 @@
-//! Reading: a state of all shards that nothing changes.
+//! Reading the shards of a store, as they were at one moment or as another process writes them.
 
 use std::collections::VecDeque;
 use std::fmt;
