@@ -301,7 +301,7 @@ impl Entries {
         if !self.list.is_sorted_by(|a, b| a.order() <= b.order()) {
             self.list.sort_by(|a, b| a.order().cmp(&b.order()));
         }
-        let mut names = Names { shared: &mut self.names, next: 0 };
+        let mut names = LooseNames { shared: &mut self.names, next: 0 };
         for entry in &self.list {
             if entry.family == LOOSE {
                 // The one without a name only says that the row is there.
@@ -337,13 +337,13 @@ impl Entries {
 }
 
 /// The names of loose columns, of one row after the other: most have the same.
-struct Names<'n> {
+struct LooseNames<'n> {
     shared: &'n mut Vec<Arc<str>>,
     /// Which of them comes next.
     next: usize,
 }
 
-impl Names<'_> {
+impl LooseNames<'_> {
     fn share(&mut self, name: &[u8]) -> Result<Arc<str>, encode::Problem> {
         let at = self.next;
         self.next += 1;

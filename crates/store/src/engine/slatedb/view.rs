@@ -96,11 +96,7 @@ impl Place {
             slatedb::ErrorKind::Closed(CloseReason::Clean) => Error::closed(),
             slatedb::ErrorKind::Closed(_) => self.poisoned(&cause.to_string()),
             slatedb::ErrorKind::Data if is_lost_race(&cause) => self.fenced(),
-            slatedb::ErrorKind::Data => Error::new(
-                ErrorKind::Corrupt,
-                format!("{name} is damaged: {cause}; restore it from a backup"),
-            )
-            .with_cause(cause),
+            slatedb::ErrorKind::Data => self.unreadable(&cause.to_string()).with_cause(cause),
             _ => {
                 let message = format!("{name}: the object store did not answer: {cause}");
                 Error::new(ErrorKind::Unavailable, message).with_cause(cause)
@@ -133,6 +129,11 @@ impl Place {
             self.name
         );
         Error::new(ErrorKind::Fenced, message)
+    }
+
+    fn unreadable(&self, how: &str) -> Error {
+        let message = format!("{} is damaged: {how}; restore it from a backup", self.name);
+        Error::new(ErrorKind::Corrupt, message)
     }
 
     pub(super) fn poisoned(&self, cause: &str) -> Error {
@@ -365,7 +366,7 @@ impl<R: Send + Sync + 'static> Entries<R> {
             Source::Here(open) => self.place.wait(open.take(self.next))?,
             Source::Elsewhere(mut ahead) => {
                 self.place.wait(&mut ahead.0)?.map_err(|error| match error.is_panic() {
-                    true => Error::new(ErrorKind::Corrupt, format!("{}: {error}", self.place.name)),
+                    true => self.place.unreadable(&error.to_string()),
                     // It is cancelled with the threads of a store that is no more.
                     false => Error::closed(),
                 })?
