@@ -18,6 +18,8 @@ pub(crate) const BATCH: u64 = 1_000;
 #[derive(Clone, Copy)]
 pub(crate) struct Size {
     pub(crate) rows: u64,
+    /// For a load alone.
+    pub(crate) many_rows: u64,
     pub(crate) seconds: Duration,
 }
 

@@ -26,12 +26,17 @@ const CLIENTS: [usize; 3] = [1, 16, 64];
 const SECONDS: u64 = 4;
 const READS: u64 = 2_000;
 const COLD_READS: u64 = 200;
+/// How many rows are loaded for all that follows, and for a load alone. After a short one much is
+/// left to do, and the sooner it has ended the more: what is in memory becomes files later.
+const ROWS: u64 = 500_000;
+const MANY_ROWS: u64 = 2_000_000;
 const PAGES: u64 = 100;
 /// At most so many times the time of SlateDB.
 const FACTOR: f64 = 1.3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Measure {
+    LoadMany,
     Load,
     Put(usize),
     Cold,
@@ -41,7 +46,8 @@ enum Measure {
 }
 
 impl Measure {
-    const ALL: [Measure; 8] = [
+    const ALL: [Measure; 9] = [
+        Measure::LoadMany,
         Measure::Load,
         Measure::Put(CLIENTS[0]),
         Measure::Put(CLIENTS[1]),
@@ -54,7 +60,10 @@ impl Measure {
 
     fn title(self) -> String {
         match self {
-            Measure::Load => "load, synced once, rows".to_owned(),
+            Measure::LoadMany => {
+                format!("load of {} rows, synced once", thousands(MANY_ROWS as f64))
+            }
+            Measure::Load => format!("load of {} rows, synced once", thousands(ROWS as f64)),
             Measure::Put(1) => "put a row, durable, 1 client".to_owned(),
             Measure::Put(clients) => format!("put a row, durable, {clients} clients"),
             Measure::Cold => "get a row, nothing cached".to_owned(),
@@ -68,14 +77,14 @@ impl Measure {
 /// Rates by measure and shards; of each the best.
 #[derive(Default)]
 struct Figures {
-    ours: BTreeMap<(Measure, u16), f64>,
-    raw: BTreeMap<(Measure, u16), f64>,
+    ours: Best,
+    raw: Best,
     /// What a million of each costs, in requests of ours.
     requests: BTreeMap<Measure, Requests>,
 }
 
 impl Figures {
-    fn of(&mut self, is_ours: bool) -> &mut BTreeMap<(Measure, u16), f64> {
+    fn of(&mut self, is_ours: bool) -> &mut Best {
         if is_ours { &mut self.ours } else { &mut self.raw }
     }
 }
@@ -83,7 +92,7 @@ impl Figures {
 /// Proves that everything runs; the figures mean nothing.
 pub(crate) fn quick(program: &Path, directory: &Path) -> Result<()> {
     let mut figures = Figures::default();
-    let size = Size { rows: 500, seconds: Duration::from_millis(300) };
+    let size = Size { rows: 500, many_rows: 2_000, seconds: Duration::from_millis(300) };
     pass(directory, &[1], size, &mut figures)?;
     print!("{}\n{}", table(&figures, &[1])?, nodes(program, directory, size, 1)?);
     Ok(())
@@ -106,7 +115,8 @@ fn nodes(program: &Path, directory: &Path, size: Size, passes: u32) -> Result<St
 /// Measures everything and writes the report.
 pub(crate) fn run(program: &Path, directory: &Path, docs: &Path, passes: u32) -> Result<()> {
     let (shards, mut figures) = ([1, 2, 4], Figures::default());
-    let size = Size { rows: 500_000, seconds: Duration::from_secs(SECONDS) };
+    let seconds = Duration::from_secs(SECONDS);
+    let size = Size { rows: ROWS, many_rows: MANY_ROWS, seconds };
     for number in 1..=passes {
         eprintln!("objects: pass {number} of {passes}");
         pass(directory, &shards, size, &mut figures)?;
@@ -124,11 +134,11 @@ fn pass(directory: &Path, shards: &[u16], size: Size, figures: &mut Figures) -> 
     for shards in shards.iter().copied() {
         // By turns, so that both have the same neighbours.
         for is_ours in [true, false] {
-            let place = contender::place(directory)?;
-            let mut contender: Box<dyn Contender> = match is_ours {
-                true => Box::new(ours::Ours::open(&place, shards)?),
-                false => Box::new(raw::Raw::open(&place, shards)?),
-            };
+            // The goals are for one, and many rows take much of the memory that all is in.
+            if shards == 1 {
+                load_many(&mut *open(directory, is_ours, 1)?, size, figures.of(is_ours))?;
+            }
+            let mut contender = open(directory, is_ours, shards)?;
             measure(&mut *contender, shards, size, figures.of(is_ours))?;
             if is_ours && shards == 1 {
                 count(&mut *contender, size, &mut figures.requests)?;
@@ -139,17 +149,32 @@ fn pass(directory: &Path, shards: &[u16], size: Size, figures: &mut Figures) -> 
     Ok(())
 }
 
-fn measure(
-    contender: &mut dyn Contender,
-    shards: u16,
-    size: Size,
-    best: &mut BTreeMap<(Measure, u16), f64>,
-) -> Result<()> {
-    let mut add = |measure, count: u64, seconds: f64| {
-        let rate = count as f64 / seconds;
-        let best = best.entry((measure, shards)).or_insert(rate);
-        *best = best.max(rate);
-    };
+/// One of them, with nothing in it.
+fn open(directory: &Path, is_ours: bool, shards: u16) -> Result<Box<dyn Contender>> {
+    let place = contender::place(directory)?;
+    Ok(match is_ours {
+        true => Box::new(ours::Ours::open(&place, shards)?),
+        false => Box::new(raw::Raw::open(&place, shards)?),
+    })
+}
+
+/// The best rates so far, by measure and shards.
+type Best = BTreeMap<(Measure, u16), f64>;
+
+fn add(best: &mut Best, key: (Measure, u16), count: u64, seconds: f64) {
+    let rate = count as f64 / seconds;
+    let best = best.entry(key).or_insert(rate);
+    *best = best.max(rate);
+}
+
+fn load_many(contender: &mut dyn Contender, size: Size, best: &mut Best) -> Result<()> {
+    let (seconds, ()) = timed(|| contender.load(size.many_rows))?;
+    add(best, (Measure::LoadMany, 1), size.many_rows, seconds);
+    contender.close()
+}
+
+fn measure(contender: &mut dyn Contender, shards: u16, size: Size, best: &mut Best) -> Result<()> {
+    let mut add = |measure, count, seconds| add(best, (measure, shards), count, seconds);
     let (seconds, ()) = timed(|| contender.load(size.rows))?;
     add(Measure::Load, size.rows, seconds);
     for clients in CLIENTS {
@@ -213,6 +238,7 @@ fn table(figures: &Figures, shards: &[u16]) -> Result<String> {
         for shards in shards {
             let key = (measure, *shards);
             let (Some(ours), Some(raw)) = (figures.ours.get(&key), figures.raw.get(&key)) else {
+                text.push_str(" | |");
                 continue;
             };
             write!(text, " {}/s ({}) | {}/s |", rate(*ours), times(ours / raw), rate(*raw))?;

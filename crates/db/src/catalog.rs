@@ -135,10 +135,12 @@ impl Activity {
         met.as_ref().is_some_and(|met| !met.has(place))
     }
 
-    /// The row at a place is about to be written.
-    pub(crate) fn meet(&self, place: &[u8]) {
+    /// The row at a place is about to be written. Tells whether nothing can be stored of it.
+    pub(crate) fn meet(&self, place: &[u8]) -> bool {
         let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
-        met.take_if(|met| !met.add(place));
+        let is_new = met.as_mut().is_some_and(|met| met.add(place));
+        met.take_if(|met| met.is_full());
+        is_new
     }
 
     /// About how many rows there are, unless much was written since it was found.

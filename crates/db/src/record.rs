@@ -95,6 +95,12 @@ pub(crate) fn entry_key(table: u32, family: u16, place: &[u8], name: &str) -> By
     [&prefix(ROW, table, family)[..], place, name.as_bytes()].concat().into()
 }
 
+/// Whether a key is that of an entry, without making it.
+pub(crate) fn is_entry_key(key: &[u8], table: u32, family: u16, place: &[u8], name: &str) -> bool {
+    let rest = key.strip_prefix(&prefix(ROW, table, family));
+    rest.and_then(|rest| rest.strip_prefix(place)) == Some(name.as_bytes())
+}
+
 /// What all entries of an index begin with.
 pub(crate) fn index_prefix(table: u32, index: u16) -> [u8; PLACE] {
     prefix(INDEX, table, index)

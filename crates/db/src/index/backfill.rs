@@ -14,7 +14,7 @@ use stonecrop_store::{Batch, Direction, Durability, KeyRange, Store};
 use crate::catalog::{CATALOG_SHARD, Place, Slot, TableState};
 use crate::clock::{Clock, Timestamp};
 use crate::error::{Error, Result};
-use crate::index::{self, Backfill, Found, IndexState, IndexStatus, Reading};
+use crate::index::{self, Backfill, Found, IndexState, IndexStatus, Stored};
 use crate::read::Moment;
 use crate::record::{LOOSE, PLACE, backfill_key, family_prefix};
 use crate::retention::droppable_by;
@@ -249,6 +249,6 @@ pub(crate) fn entry_of(
     place: &Place,
     gone_by: Timestamp,
 ) -> Result<Found> {
-    let reading = Reading::new(store, table, index, place)?;
+    let reading = Stored::new(store, table, index, place)?;
     index.entry(table, &place.bytes, &reading, gone_by)
 }

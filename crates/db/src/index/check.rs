@@ -301,7 +301,7 @@ fn is_same(found: &[u8], expected: &[u8], now: Timestamp) -> bool {
 
 /// The value of an index's entry without the copies of what is gone.
 fn standing(value: &[u8], now: Timestamp) -> Result<Vec<u8>, Problem> {
-    let (head, mut rest) = value.split_at_checked(index::COPIES).ok_or("it is too short")?;
+    let (head, mut rest) = value.split_at_checked(index::HEAD).ok_or("it is too short")?;
     let mut standing = head.to_vec();
     while !rest.is_empty() {
         let all = rest;

@@ -24,7 +24,7 @@ use crate::catalog::{Place, TableState, loose_prefix};
 use crate::clock::Timestamp;
 use crate::entry::{Columns, HEADER_BYTES, Header, push_column};
 use crate::error::{Error, Result};
-use crate::record::{LOOSE, PLACE, entry_key, index_prefix};
+use crate::record::{LOOSE, PLACE, entry_key, index_prefix, is_entry_key};
 use crate::value::encode::{self, Problem, read_varint, take, write_varint};
 use crate::value::{ColumnType, Value};
 
@@ -33,7 +33,9 @@ pub(crate) use status::{Backfill, IndexStatus};
 
 /// The front of an entry's value: the time that it is gone at, and how many bytes at the end of its
 /// key are the place of the row, so that these are found without decoding the values before.
-const HEAD: usize = 8 + 2;
+pub(crate) const HEAD: usize = 8 + 2;
+/// More than most values take in a key, besides their text.
+const VALUE_ROOM: usize = 10;
 
 /// A second order of a table's rows: by one or more columns or fields of the key, and among equals by
 /// the key.
@@ -181,6 +183,10 @@ impl Part {
     pub(crate) fn key(&self, table: &TableState, place: &[u8]) -> Bytes {
         entry_key(table.id, self.family, place, &self.name)
     }
+
+    pub(crate) fn has_key(&self, table: &TableState, place: &[u8], key: &[u8]) -> bool {
+        is_entry_key(key, table.id, self.family, place, &self.name)
+    }
 }
 
 /// An index in the form that reading and writing use.
@@ -231,15 +237,30 @@ impl Found {
 }
 
 /// What an index reads of a row.
-#[derive(Default)]
-pub(crate) struct Reading {
-    /// What is stored for each of [`IndexState::parts`].
-    pub(crate) parts: Vec<Option<Bytes>>,
+pub(crate) trait Reading {
+    /// The entry for one of [`IndexState::parts`].
+    fn part(&self, at: usize) -> Option<&[u8]>;
     /// From when on the row is gone; only asked where [`IndexState::is_of_keys`].
-    pub(crate) row_gone_at: Option<Timestamp>,
+    fn row_gone_at(&self) -> Option<Timestamp>;
 }
 
-impl Reading {
+/// What is stored of a row, as far as an index reads it.
+pub(crate) struct Stored {
+    parts: Vec<Option<Bytes>>,
+    row_gone_at: Option<Timestamp>,
+}
+
+impl Reading for Stored {
+    fn part(&self, at: usize) -> Option<&[u8]> {
+        self.parts.get(at)?.as_deref()
+    }
+
+    fn row_gone_at(&self) -> Option<Timestamp> {
+        self.row_gone_at
+    }
+}
+
+impl Stored {
     pub(crate) fn new(
         source: &dyn Read,
         table: &TableState,
@@ -258,7 +279,7 @@ impl Reading {
             }
             false => None,
         };
-        Ok(Reading { parts, row_gone_at })
+        Ok(Stored { parts, row_gone_at })
     }
 }
 
@@ -388,11 +409,10 @@ impl IndexState {
         &self,
         table: &TableState,
         place: &[u8],
-        reading: &Reading,
+        reading: &impl Reading,
         gone_by: Timestamp,
     ) -> Result<Found> {
         let corrupt = |problem: Problem| table.corrupt(problem);
-        let part = |at: usize| reading.parts.get(at).and_then(Option::as_deref);
         let mut key_values = Vec::new();
         if self.fields.iter().any(|field| matches!(field, Origin::Key(_))) {
             key_values = table.key_values(place)?;
@@ -400,7 +420,7 @@ impl IndexState {
         let mut values = Vec::with_capacity(self.fields.len());
         let mut gone_at = Timestamp::NEVER;
         if self.is_of_keys() {
-            match reading.row_gone_at.filter(|at| gone_by < *at) {
+            match reading.row_gone_at().filter(|at| gone_by < *at) {
                 Some(at) => gone_at = at,
                 None => return Ok(Found::Nothing),
             }
@@ -417,7 +437,7 @@ impl IndexState {
                 }
                 Origin::Column(at, id) => (at, id),
             };
-            let Some(entry) = part(at) else { return Ok(Found::Nothing) };
+            let Some(entry) = reading.part(at) else { return Ok(Found::Nothing) };
             let (header, columns) = Header::read(entry).map_err(corrupt)?;
             if !header.is_visible(gone_by) {
                 return Ok(Found::Nothing);
@@ -427,28 +447,37 @@ impl IndexState {
                 id => Columns::new(columns).find(id).map_err(corrupt)?,
             };
             let Some(value) = value else { return Ok(Found::Nothing) };
+            gone_at = gone_at.min(header.gone_at);
+            if *field.field_type() == Type::String
+                && let Some(text) = encode::text(value)
+            {
+                values.push(KeyValue::String(text.into()));
+                continue;
+            }
             let value = encode::read(value).map_err(corrupt)?;
             if value == Value::Null && field.nulls() == Nulls::NotAllowed {
                 return Ok(Found::Nothing);
             }
-            gone_at = gone_at.min(header.gone_at);
             match to_key(value, field.field_type()) {
                 Ok(value) => values.push(value),
                 Err(found) => return Ok(Found::Misfit(self.misfit(field, found))),
             }
         }
-        let mut key = index_prefix(table.id, self.id).to_vec();
+        let texts: usize = values.iter().map(text_bytes).sum();
+        let mut key = Vec::with_capacity(PLACE + texts + VALUE_ROOM * values.len() + place.len());
+        key.extend_from_slice(&index_prefix(table.id, self.id));
         self.schema.encode_into(&values, &mut key).map_err(|error| match error.kind() {
-            ErrorKind::TooLong => self.too_large(values.iter().map(text_bytes).sum()),
+            ErrorKind::TooLong => self.too_large(texts),
             _ => Error::Index { index: self.name.clone(), problem: error.to_string() },
         })?;
         key.extend_from_slice(place);
         if key.len() > MAX_KEY_BYTES {
             return Err(self.too_large(key.len()));
         }
-        let mut value = gone_at.as_micros().to_be_bytes().to_vec();
+        let mut value = Vec::with_capacity(HEAD);
+        value.extend_from_slice(&gone_at.as_micros().to_be_bytes());
         value.extend_from_slice(&(place.len() as u16).to_be_bytes());
-        self.copy_columns(&reading.parts, &mut value).map_err(corrupt)?;
+        self.copy_columns(reading, &mut value).map_err(corrupt)?;
         Ok(Found::Entry((key.into(), value.into())))
     }
 
@@ -460,10 +489,10 @@ impl IndexState {
 
     /// Appends what the index covers: for each part its family, its name, and an entry as the row's
     /// own with the columns that are covered.
-    fn copy_columns(&self, parts: &[Option<Bytes>], out: &mut Vec<u8>) -> Result<(), Problem> {
+    fn copy_columns(&self, reading: &impl Reading, out: &mut Vec<u8>) -> Result<(), Problem> {
         for of_part in self.copied.chunk_by(|(a, _), (b, _)| a == b) {
             let Some((at, _)) = of_part.first() else { continue };
-            let (Some(part), Some(Some(entry))) = (self.parts.get(*at), parts.get(*at)) else {
+            let (Some(part), Some(entry)) = (self.parts.get(*at), reading.part(*at)) else {
                 continue;
             };
             let (header, stored) = Header::read(entry)?;
@@ -511,9 +540,6 @@ fn text_bytes(value: &KeyValue<'_>) -> usize {
         _ => 0,
     }
 }
-
-/// Where in an entry's value the copies of columns begin, after two fields of fixed lengths.
-pub(crate) const COPIES: usize = 10;
 
 /// From when on an entry of an index is gone.
 #[inline]

@@ -1,5 +1,6 @@
 //! How far an index has come.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
@@ -47,6 +48,8 @@ pub enum IndexProgress {
 pub(crate) struct IndexStatus {
     state: Mutex<State>,
     changed: Condvar,
+    /// Whether there is a problem; every write asks.
+    failed: AtomicBool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -102,7 +105,11 @@ impl IndexStatus {
     }
 
     pub(crate) fn set(&self, backfill: Option<Backfill>) {
-        self.lock().backfill = backfill;
+        let mut state = self.lock();
+        let failed = backfill.as_ref().is_some_and(|backfill| backfill.problem.is_some());
+        self.failed.store(failed, Ordering::Release);
+        state.backfill = backfill;
+        drop(state);
         self.changed.notify_all();
     }
 
@@ -137,7 +144,7 @@ impl IndexStatus {
     }
 
     pub(crate) fn has_failed(&self) -> bool {
-        self.lock().backfill.as_ref().is_some_and(|backfill| backfill.problem.is_some())
+        self.failed.load(Ordering::Acquire)
     }
 
     pub(crate) fn progress(&self) -> IndexProgress {

@@ -243,6 +243,13 @@ pub(crate) fn read(mut bytes: &[u8]) -> Result<Value, Problem> {
     if bytes.is_empty() { Ok(value) } else { Err("more bytes after a value") }
 }
 
+/// A value that is a text, without a copy of it.
+pub(crate) fn text(bytes: &[u8]) -> Option<&str> {
+    let mut rest = bytes.strip_prefix(&[STRING])?;
+    let text = take_text(&mut rest).ok()?;
+    rest.is_empty().then_some(text)
+}
+
 /// Takes a value off the front.
 #[inline]
 pub(crate) fn read_next(bytes: &mut &[u8]) -> Result<Value, Problem> {

@@ -2,7 +2,7 @@
 //! answer of the object store while everybody waits for the group.
 
 use bytes::Bytes;
-use stonecrop_store::{Read, Result};
+use stonecrop_store::Store;
 
 use crate::ahead::Fetched;
 use crate::record::entry_key;
@@ -11,22 +11,33 @@ use crate::write::WriteKind;
 use crate::writer::indexes::watched_keys;
 use crate::writer::prepare::{Content, Prepared, PreparedFamily};
 
-/// So many entries are read ahead for a group, at most; they are all in memory. The others are read
-/// when they are needed.
+/// No more is read ahead once it is so many entries: they are all in memory.
 const MOST: usize = 1_024;
 
-/// Reads what most writes will need; whatever else they need is read later.
+/// Reads what the first of some writes will need, and tells of how many that is; whatever else they
+/// need is read later.
 pub(super) fn read<'w>(
-    store: &dyn Read,
+    store: &dyn Store,
     writes: impl Iterator<Item = &'w Prepared>,
-) -> Result<Fetched> {
-    let keys = writes.flat_map(|write| keys(write).into_iter().map(|key| (write.place.shard, key)));
-    let keys: Vec<(u8, Bytes)> = keys.take(MOST).collect();
-    // A single one can as well be read when it is needed.
-    if keys.len() < 2 {
-        return Ok(Fetched::default());
+) -> (Fetched, usize) {
+    if !store.reads_may_wait() {
+        return (Fetched::default(), usize::MAX);
     }
-    Fetched::read(store, keys)
+    let (mut needed, mut covered) = (Vec::new(), 0);
+    for write in writes {
+        if needed.len() >= MOST {
+            break;
+        }
+        needed.extend(keys(write).into_iter().map(|key| (write.place.shard, key)));
+        covered += 1;
+    }
+    // A single one can as well be read when it is needed. What can't be read fails those who need
+    // it, when they do.
+    let fetched = match needed.len() {
+        0 | 1 => Fetched::default(),
+        _ => Fetched::read(store, needed).unwrap_or_default(),
+    };
+    (fetched, covered)
 }
 
 fn keys(write: &Prepared) -> Vec<Bytes> {

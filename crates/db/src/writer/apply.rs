@@ -49,7 +49,10 @@ impl<'p, 's> Request<'p, 's> {
         let before = self.pending.len();
         let are_several = writes.len() > 1;
         let mut outcomes = Vec::with_capacity(writes.len());
-        for (index, write) in writes.into_iter().enumerate() {
+        let mut rest = writes.into_iter();
+        for index in 0.. {
+            self.pending.begin(rest.as_slice());
+            let Some(write) = rest.next() else { break };
             match self.apply_write(write, index) {
                 Ok(outcome) => outcomes.push(outcome),
                 Err(error) => {
@@ -97,8 +100,9 @@ impl<'p, 's> Request<'p, 's> {
             Some(write) => write,
             None => return Ok(Outcome { written_at: self.now, ignored: Vec::new() }),
         };
-        let watched = self.watch(&write)?;
-        let before = self.row_before(&write)?;
+        let is_new = write.table.activity.meet(&write.place.bytes);
+        let watched = self.watch(&write, is_new)?;
+        let before = self.row_before(&write, is_new)?;
         let written_at = write.written_at.unwrap_or(self.now);
         let mut row = RowWrite {
             wins: written_at >= write.table.activity.newest(),
@@ -111,7 +115,6 @@ impl<'p, 's> Request<'p, 's> {
             ignored: Vec::new(),
         };
         self.touch(&row.table, written_at);
-        row.table.activity.meet(&row.place);
         if row.explicit && !row.wins && self.was_removed_since(&row)? {
             row.ignored = write.families.iter().map(|family| row.name(family)).collect();
             if write.families.is_empty() {

@@ -19,10 +19,10 @@ pub(super) struct Draft {
 
 impl Request<'_, '_> {
     /// The row before it is written; none where the table keeps no changes.
-    pub(super) fn row_before(&mut self, write: &Prepared) -> Result<Option<Entries>> {
+    pub(super) fn row_before(&mut self, write: &Prepared, is_new: bool) -> Result<Option<Entries>> {
         match write.table.schema.changes {
             None => Ok(None),
-            Some(_) if write.is_new() => Ok(Some(Entries::default())),
+            Some(_) if is_new => Ok(Some(Entries::default())),
             Some(_) => self.whole_row(&write.table, &write.place).map(Some),
         }
     }

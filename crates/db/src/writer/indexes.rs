@@ -18,7 +18,7 @@ use crate::writer::apply::{Request, RowWrite};
 use crate::writer::pending::Pending;
 use crate::writer::prepare::{Prepared, PreparedFamily};
 
-/// What the indexes that a write may change read of its row, from before the write.
+/// What the indexes that a write may change read of its row, before the write and after.
 pub(super) struct Watched {
     table: Arc<TableState>,
     /// Which of the table's indexes they are.
@@ -34,29 +34,35 @@ pub(super) struct Watched {
 
 struct Watch {
     part: Part,
-    key: Bytes,
     before: Option<Bytes>,
+    /// The operation that has changed it.
+    changed: Option<usize>,
 }
 
 impl Request<'_, '_> {
     /// Looks at the row before it is written; none where no index can change.
-    pub(super) fn watch(&mut self, write: &Prepared) -> Result<Option<Watched>> {
+    pub(super) fn watch(&mut self, write: &Prepared, is_new: bool) -> Result<Option<Watched>> {
         let table = &write.table;
-        let indexes = concerned(write);
+        let indexes: Vec<usize> = concerned(write).map(|(at, _)| at).collect();
+        let of_table = || indexes.iter().filter_map(|at| table.indexes.get(*at));
         if indexes.is_empty() {
             return Ok(None);
         }
-        let is_new = write.is_new();
-        let mut parts = Vec::new();
-        for (part, key) in watched_parts(write, &indexes) {
+        let mut parts: Vec<Watch> = Vec::new();
+        for part in of_table().flat_map(|index| &index.parts) {
+            if parts.iter().any(|known| known.part == *part) {
+                continue;
+            }
             let before = match is_new {
                 true => None,
-                false => self.pending.point_view().get(write.place.shard, &key)?,
+                false => {
+                    let key = part.key(table, &write.place.bytes);
+                    self.pending.point_view().get(write.place.shard, &key)?
+                }
             };
-            parts.push(Watch { part: part.clone(), key, before });
+            parts.push(Watch { part: part.clone(), before, changed: None });
         }
-        let are_of_keys = |at: &usize| table.indexes.get(*at).is_some_and(IndexState::is_of_keys);
-        let row = match indexes.iter().any(are_of_keys) {
+        let row = match of_table().any(IndexState::is_of_keys) {
             true if is_new => Some(HashMap::new()),
             true => {
                 Some(entries_of(self.pending.view(), table, &write.place)?.into_iter().collect())
@@ -74,14 +80,17 @@ impl Request<'_, '_> {
         watched: Option<Watched>,
         write: usize,
     ) -> Result<()> {
-        let Some(watched) = watched else { return Ok(()) };
-        let (before, after) = watched.before_and_after(self.pending)?;
-        let Watched { table, indexes, parts, is_new, .. } = watched;
-        for index in indexes.iter().filter_map(|at| table.indexes.get(*at)) {
-            let (before, after) = (before.of(index, &parts), after.of(index, &parts));
-            let entry = |reading, gone_by| index.entry(&table, &row.place, reading, gone_by);
-            let is_misfit =
-                |reading, gone_by| matches!(entry(reading, gone_by), Ok(Found::Misfit(_)));
+        let Some(mut watched) = watched else { return Ok(()) };
+        let gone_before = watched.row_gone_at()?;
+        watched.look_again(self.pending, &row.place);
+        let (watched, gone_after) = (&watched, watched.row_gone_at()?);
+        let table = &*watched.table;
+        for index in watched.indexes.iter().filter_map(|at| table.indexes.get(*at)) {
+            let before = Seen { index, watched, after: None, row_gone_at: gone_before };
+            let pending = Some(&*self.pending);
+            let after = Seen { index, watched, after: pending, row_gone_at: gone_after };
+            let entry = |seen, gone_by| index.entry(table, &row.place, seen, gone_by);
+            let is_misfit = |seen, gone_by| matches!(entry(seen, gone_by), Ok(Found::Misfit(_)));
             // What is gone counts as before: its entry may still be stored, and must not come back
             // with the clock. If it can't be told what it was, it has none. What is gone counts
             // afterwards, too, until it may be dropped: it is back if the clock goes back.
@@ -97,7 +106,7 @@ impl Request<'_, '_> {
                 }
                 found => found.entry(),
             };
-            let before = match is_new {
+            let before = match watched.is_new {
                 true => None,
                 false => entry(&before, Timestamp::MIN).ok().and_then(Found::entry),
             };
@@ -118,8 +127,7 @@ impl Request<'_, '_> {
                 self.pending.delete(row.shard, key);
             }
             if let Some((key, value)) = new {
-                if checked
-                    && is_taken(self.pending, &table, index, &key, row.place.len(), self.now)?
+                if checked && is_taken(self.pending, table, index, &key, row.place.len(), self.now)?
                 {
                     return Err(Error::NotUnique { index: index.name.clone(), write });
                 }
@@ -130,8 +138,8 @@ impl Request<'_, '_> {
     }
 }
 
-/// Which of its table's indexes a write may change.
-fn concerned(write: &Prepared) -> Vec<usize> {
+/// The indexes of its table that a write may change, and their places there.
+fn concerned(write: &Prepared) -> impl Iterator<Item = (usize, &IndexState)> {
     let is_concerned = |index: &IndexState| {
         // One that failed is of no use any more, and must not stand in anybody's way.
         if index.status.has_failed() {
@@ -147,59 +155,25 @@ fn concerned(write: &Prepared) -> Vec<usize> {
             })
     };
     let indexes = write.table.indexes.iter().enumerate();
-    indexes.filter(|(_, index)| is_concerned(index)).map(|(at, _)| at).collect()
+    indexes.filter(move |(_, index)| is_concerned(index))
 }
 
-/// The parts of a row that some indexes of its table read, and their keys, each once.
-fn watched_parts<'w>(write: &'w Prepared, indexes: &[usize]) -> Vec<(&'w Part, Bytes)> {
-    let table = &write.table;
-    let mut parts: Vec<(&Part, Bytes)> = Vec::new();
-    for part in indexes.iter().filter_map(|at| table.indexes.get(*at)).flat_map(|i| &i.parts) {
-        if !parts.iter().any(|(known, _)| *known == part) {
-            parts.push((part, part.key(table, &write.place.bytes)));
-        }
-    }
-    parts
-}
-
-/// What indexes read of the row that a write is for, unless it is new.
+/// What these indexes read of the row that a write is for; some of it more than once.
 pub(super) fn watched_keys(write: &Prepared) -> impl Iterator<Item = Bytes> {
-    watched_parts(write, &concerned(write)).into_iter().map(|(_, key)| key)
-}
-
-/// What a row held, before or after a write.
-struct Held {
-    /// For each of the watched parts.
-    parts: Vec<Option<Bytes>>,
-    gone_at: Option<Timestamp>,
-}
-
-impl Held {
-    fn of(&self, index: &IndexState, watches: &[Watch]) -> Reading {
-        let part = |part: &Part| {
-            let at = watches.iter().position(|watch| watch.part == *part)?;
-            self.parts.get(at)?.clone()
-        };
-        Reading { parts: index.parts.iter().map(part).collect(), row_gone_at: self.gone_at }
-    }
+    let parts = concerned(write).flat_map(|(_, index)| &index.parts);
+    parts.map(|part| part.key(&write.table, &write.place.bytes))
 }
 
 impl Watched {
-    fn before_and_after(&self, pending: &Pending<'_>) -> Result<(Held, Held)> {
-        let gone_at = |row: &Option<HashMap<Bytes, Bytes>>| match row {
-            Some(row) => row_gone_at(&self.table, row.values()),
-            None => Ok(None),
-        };
-        let mut parts: Vec<_> = self.parts.iter().map(|part| part.before.clone()).collect();
-        let mut row = self.row.clone();
-        let before = Held { parts: parts.clone(), gone_at: gone_at(&row)? };
-        for (_, key, value) in pending.operations_since(self.operations) {
-            for (watch, after) in self.parts.iter().zip(&mut parts) {
-                if watch.key == *key {
-                    *after = value.cloned();
+    /// Finds what has become of the row since.
+    fn look_again(&mut self, pending: &Pending<'_>, place: &[u8]) {
+        for (at, (_, key, value)) in pending.operations_since(self.operations).enumerate() {
+            for watch in &mut self.parts {
+                if watch.part.has_key(&self.table, place, key) {
+                    watch.changed = Some(self.operations + at);
                 }
             }
-            if let Some(row) = &mut row
+            if let Some(row) = &mut self.row
                 && matches!(record(key), Some(Record::Row { .. }))
             {
                 match value {
@@ -208,7 +182,37 @@ impl Watched {
                 };
             }
         }
-        Ok((before, Held { parts, gone_at: gone_at(&row)? }))
+    }
+
+    fn row_gone_at(&self) -> Result<Option<Timestamp>> {
+        match &self.row {
+            Some(row) => row_gone_at(&self.table, row.values()),
+            None => Ok(None),
+        }
+    }
+}
+
+/// What an index reads of a row that is watched.
+struct Seen<'w> {
+    index: &'w IndexState,
+    watched: &'w Watched,
+    /// Where the changes are, if it is the row after them.
+    after: Option<&'w Pending<'w>>,
+    row_gone_at: Option<Timestamp>,
+}
+
+impl Reading for Seen<'_> {
+    fn part(&self, at: usize) -> Option<&[u8]> {
+        let part = self.index.parts.get(at)?;
+        let watch = self.watched.parts.iter().find(|watch| watch.part == *part)?;
+        match (self.after, watch.changed) {
+            (Some(pending), Some(changed)) => pending.value_at(changed).map(|value| &**value),
+            _ => watch.before.as_deref(),
+        }
+    }
+
+    fn row_gone_at(&self) -> Option<Timestamp> {
+        self.row_gone_at
     }
 }
 

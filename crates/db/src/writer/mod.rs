@@ -18,7 +18,6 @@ use std::time::Duration;
 
 use stonecrop_store::{Batch, ErrorKind, Lead, Store};
 
-use crate::ahead::Fetched;
 use crate::catalog::{Catalog, TableState};
 use crate::clock::{Clock, Timestamp};
 use crate::error::{Error, Result};
@@ -429,7 +428,8 @@ impl Writer {
             return refused.collect();
         }
         let operations = group.iter().map(Waiting::operations).sum();
-        let mut pending = Pending::new(&*self.store, operations).with(self.read_ahead(&group));
+        let mut pending = Pending::new(&*self.store, operations);
+        pending.read_ahead(group.iter().flat_map(|waiting| &waiting.writes));
         let mut answers = Vec::with_capacity(group.len());
         let mut durability = Durability::None;
         let mut tables: Vec<Arc<TableState>> = Vec::new();
@@ -473,15 +473,6 @@ impl Writer {
             Err(cause) => Err(Error::commit(cause)),
         });
         answers.map(|answer| Mutex::new(Some(answer))).collect()
-    }
-
-    fn read_ahead(&self, group: &[Waiting]) -> Fetched {
-        if !self.store.reads_may_wait() {
-            return Fetched::default();
-        }
-        let writes = group.iter().flat_map(|waiting| &waiting.writes);
-        // What can't be read fails those who need it, when they do.
-        ahead::read(&*self.store, writes).unwrap_or_default()
     }
 
     fn count(&self, answers: &[Result<Vec<Outcome>>], durability: Durability) {

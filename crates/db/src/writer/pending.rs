@@ -11,6 +11,8 @@ use stonecrop_store::{Batch, Direction, Durability, KeyRange, Lead, Read, Result
 
 use crate::ahead::Fetched;
 use crate::catalog::CATALOG_SHARD;
+use crate::writer::ahead;
+use crate::writer::prepare::Prepared;
 
 /// Puts and deletes in their order, and a view of the store as it will be after them.
 ///
@@ -30,8 +32,9 @@ pub(crate) struct Pending<'s> {
     ordered: usize,
     /// About how many operations there will be.
     expected: usize,
-    /// What was read before it was asked for.
+    /// What was read before it was asked for, and of how many more writes.
     ahead: Fetched,
+    covered: usize,
     /// Whether it has to be on disk when it is done, whatever the callers asked for.
     synced: bool,
 }
@@ -50,13 +53,22 @@ impl<'s> Pending<'s> {
             ordered: 0,
             expected: operations,
             ahead: Fetched::default(),
+            covered: 0,
             synced: false,
         }
     }
 
-    /// With entries of the store that were read already.
-    pub(super) fn with(self, ahead: Fetched) -> Self {
-        Pending { ahead, ..self }
+    /// Reads what the first of these writes will need.
+    pub(super) fn read_ahead<'w>(&mut self, writes: impl Iterator<Item = &'w Prepared>) {
+        (self.ahead, self.covered) = ahead::read(self.store, writes);
+    }
+
+    /// The first of these writes is about to be applied.
+    pub(super) fn begin(&mut self, writes: &[Prepared]) {
+        if self.covered == 0 {
+            self.read_ahead(writes.iter());
+        }
+        self.covered = self.covered.saturating_sub(1);
     }
 
     pub(crate) fn put(&mut self, shard: u8, key: Bytes, value: impl Into<Bytes>) {
@@ -97,6 +109,11 @@ impl<'s> Pending<'s> {
             self.in_order.clear();
             self.ordered = 0;
         }
+    }
+
+    /// What an operation puts; none where it deletes.
+    pub(crate) fn value_at(&self, at: usize) -> Option<&Bytes> {
+        self.batch.iter_after(at).next()?.2
     }
 
     /// The operations after the first `len`.
@@ -178,7 +195,7 @@ impl Read for Pending<'_> {
         debug_assert_eq!(self.known, self.batch.len(), "read through point_view()");
         let hash = self.hasher.hash_one(key);
         if let Some(at) = self.by_key.find(hash, |at| key_at(&self.batch, *at) == key) {
-            return Ok(self.batch.iter_after(*at).next().and_then(|(_, _, value)| value.cloned()));
+            return Ok(self.value_at(*at).cloned());
         }
         match self.ahead.get(key) {
             Some(value) => Ok(value),

@@ -202,3 +202,16 @@ fn what_a_group_of_writes_reads_is_asked_for_together() {
     assert!(waited <= 1, "{waited}");
     assert_eq!(people.count(&of_bern()).unwrap(), ROWS);
 }
+
+#[test]
+fn what_a_large_batch_reads_is_asked_for_in_few_parts() {
+    const MANY: u64 = 5_000;
+    let (people, waits) = people();
+    let write =
+        |city: &'static str| move |id: u64| Write::put(id).set("name", "").set("city", city);
+    people.write_all((0..MANY).map(write("Bern"))).unwrap();
+    let moved = (0..MANY).map(write("Basel"));
+    let ((), waited) = waits.count(|| people.write_all(moved).map(drop).unwrap());
+    assert!((1..10).contains(&waited), "{waited}");
+    assert_eq!(people.count(&of_bern()).unwrap(), 0);
+}

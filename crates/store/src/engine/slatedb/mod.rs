@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use futures::StreamExt;
 use futures::future::{join_all, try_join_all};
 use futures::stream::FuturesUnordered;
@@ -59,6 +59,8 @@ const WRITE_BUFFER: std::ops::RangeInclusive<usize> = 8 << 20..=64 << 20;
 /// How often what is in the log alone is made a file, so that little of it has to be read when the
 /// store is opened again.
 const LOG_KEPT_FOR: Duration = Duration::from_secs(60);
+/// Small keys and values are kept together in pieces of so many bytes.
+const PIECE: usize = 64 << 10;
 /// How many write buffers a shard may have filled before its writers wait.
 const FULL_BUFFERS: usize = 4;
 /// How many looks for files to compact others have, to begin with what they are asked for.
@@ -628,6 +630,8 @@ impl Store for SlateStore {
 /// A batch for each shard that it writes to.
 fn by_shard(operations: Vec<Operation>) -> Vec<(u8, WriteBatch)> {
     let mut batches: Vec<(u8, WriteBatch)> = Vec::new();
+    let mut pieces =
+        Pieces { left: operations.iter().map(Operation::size).sum(), piece: BytesMut::new() };
     let mut places = [None::<usize>; 256];
     for Operation { shard, key, value } in operations {
         let Some(place) = places.get_mut(usize::from(shard)) else { continue };
@@ -637,11 +641,33 @@ fn by_shard(operations: Vec<Operation>) -> Vec<(u8, WriteBatch)> {
         });
         let Some((_, batch)) = batches.get_mut(at) else { continue };
         match value {
-            Some(value) => batch.put_bytes(key, value),
+            Some(value) => batch.put_bytes(pieces.keep(key), pieces.keep(value)),
             None => batch.delete(key),
         }
     }
     batches
+}
+
+/// Keys and values of a batch, side by side in large pieces of memory. One by one, other threads
+/// than the one that has made them would share and free each.
+struct Pieces {
+    /// How many bytes are still to come, at most.
+    left: usize,
+    piece: BytesMut,
+}
+
+impl Pieces {
+    fn keep(&mut self, bytes: Bytes) -> Bytes {
+        if bytes.len() > PIECE / 8 {
+            return bytes;
+        }
+        if self.piece.capacity() < bytes.len() {
+            self.piece = BytesMut::with_capacity(self.left.min(PIECE));
+        }
+        self.left = self.left.saturating_sub(bytes.len());
+        self.piece.extend_from_slice(&bytes);
+        self.piece.split().freeze()
+    }
 }
 
 impl fmt::Debug for SlateStore {
