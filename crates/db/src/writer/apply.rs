@@ -50,13 +50,14 @@ impl<'p, 's> Request<'p, 's> {
         let are_several = writes.len() > 1;
         let mut outcomes = Vec::with_capacity(writes.len());
         let mut rest = writes.into_iter();
-        for index in 0.. {
+        for index in 0..rest.len() {
             self.pending.begin(rest.as_slice());
             let Some(write) = rest.next() else { break };
             match self.apply_write(write, index) {
                 Ok(outcome) => outcomes.push(outcome),
                 Err(error) => {
                     self.pending.truncate(before);
+                    self.pending.pass_over(rest.len());
                     return Err(if are_several { error.in_write(index) } else { error });
                 }
             }

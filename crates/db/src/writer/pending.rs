@@ -68,7 +68,12 @@ impl<'s> Pending<'s> {
         if self.covered == 0 {
             self.read_ahead(writes.iter());
         }
-        self.covered = self.covered.saturating_sub(1);
+        self.pass_over(1);
+    }
+
+    /// So many writes are applied, or will not be.
+    pub(super) fn pass_over(&mut self, writes: usize) {
+        self.covered = self.covered.saturating_sub(writes);
     }
 
     pub(crate) fn put(&mut self, shard: u8, key: Bytes, value: impl Into<Bytes>) {

@@ -215,3 +215,19 @@ fn what_a_large_batch_reads_is_asked_for_in_few_parts() {
     assert!((1..10).contains(&waited), "{waited}");
     assert_eq!(people.count(&of_bern()).unwrap(), 0);
 }
+
+#[test]
+fn what_many_callers_in_one_group_read_is_asked_for_together() {
+    let (people, waits) = people();
+    let mut commit = None;
+    let write = |id: u64| [Write::put(id).set("city", "Basel")];
+    let submitted: Vec<_> = (0..100)
+        .map(|id| {
+            people.submit(&write(id), stonecrop::Durability::Sync, |it| commit = Some(it)).unwrap()
+        })
+        .collect();
+    let ((), waited) = waits.count(|| commit.unwrap().run());
+    assert_eq!(waited, 1);
+    assert_eq!(submitted.len(), 100);
+    assert_eq!(people.count(&of_bern()).unwrap(), ROWS - 100);
+}

@@ -61,6 +61,7 @@ const WRITE_BUFFER: std::ops::RangeInclusive<usize> = 8 << 20..=64 << 20;
 const LOG_KEPT_FOR: Duration = Duration::from_secs(60);
 /// Small keys and values are kept together in pieces of so many bytes.
 const PIECE: usize = 64 << 10;
+const MOST_IN_PIECE: usize = 8 << 10;
 /// How many write buffers a shard may have filled before its writers wait.
 const FULL_BUFFERS: usize = 4;
 /// How many looks for files to compact others have, to begin with what they are asked for.
@@ -630,11 +631,15 @@ impl Store for SlateStore {
 /// A batch for each shard that it writes to.
 fn by_shard(operations: Vec<Operation>) -> Vec<(u8, WriteBatch)> {
     let mut batches: Vec<(u8, WriteBatch)> = Vec::new();
-    let mut pieces =
-        Pieces { left: operations.iter().map(Operation::size).sum(), piece: BytesMut::new() };
-    let mut places = [None::<usize>; 256];
+    let mut shards = [const { (None::<usize>, Pieces::new()) }; 256];
+    for Operation { shard, key, value } in &operations {
+        if let (Some((_, pieces)), Some(value)) = (shards.get_mut(usize::from(*shard)), value) {
+            pieces.expect(key);
+            pieces.expect(value);
+        }
+    }
     for Operation { shard, key, value } in operations {
-        let Some(place) = places.get_mut(usize::from(shard)) else { continue };
+        let Some((place, pieces)) = shards.get_mut(usize::from(shard)) else { continue };
         let at = *place.get_or_insert_with(|| {
             batches.push((shard, WriteBatch::new()));
             batches.len() - 1
@@ -648,25 +653,37 @@ fn by_shard(operations: Vec<Operation>) -> Vec<(u8, WriteBatch)> {
     batches
 }
 
-/// Keys and values of a batch, side by side in large pieces of memory. One by one, other threads
-/// than the one that has made them would share and free each.
+/// Small keys and values of a shard's batch, side by side in large pieces of memory. One by one,
+/// other threads than the one that has made them would share and free each.
 struct Pieces {
-    /// How many bytes are still to come, at most.
-    left: usize,
-    piece: BytesMut,
+    /// How many bytes are still to come.
+    expected: usize,
+    piece: Option<BytesMut>,
 }
 
 impl Pieces {
+    const fn new() -> Self {
+        Pieces { expected: 0, piece: None }
+    }
+
+    fn expect(&mut self, bytes: &Bytes) {
+        if bytes.len() <= MOST_IN_PIECE {
+            self.expected += bytes.len();
+        }
+    }
+
+    /// The same bytes, kept with the others; only of what was expected.
     fn keep(&mut self, bytes: Bytes) -> Bytes {
-        if bytes.len() > PIECE / 8 {
+        if bytes.len() > MOST_IN_PIECE {
             return bytes;
         }
-        if self.piece.capacity() < bytes.len() {
-            self.piece = BytesMut::with_capacity(self.left.min(PIECE));
-        }
-        self.left = self.left.saturating_sub(bytes.len());
-        self.piece.extend_from_slice(&bytes);
-        self.piece.split().freeze()
+        let room = self.piece.take().filter(|piece| piece.capacity() >= bytes.len());
+        let mut piece = room.unwrap_or_else(|| BytesMut::with_capacity(self.expected.min(PIECE)));
+        self.expected = self.expected.saturating_sub(bytes.len());
+        piece.extend_from_slice(&bytes);
+        let kept = piece.split().freeze();
+        self.piece = Some(piece);
+        kept
     }
 }
 
