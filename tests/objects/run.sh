@@ -53,7 +53,7 @@ cat >"$folder/s3.json" <<'JSON'
 JSON
 mkdir "$folder/data"
 "$weed" server -dir="$folder/data" -ip=127.0.0.1 -ip.bind=127.0.0.1 -master.port="$master" \
-  -volume.port="$volume" -volume.max=100 -master.volumeSizeLimitMB=64 -filer -filer.port="$filer" \
+  -volume.port="$volume" -volume.max=250 -master.volumeSizeLimitMB=64 -filer -filer.port="$filer" \
   -s3 -s3.port="$s3" -s3.config="$folder/s3.json" >"$folder/log" 2>&1 &
 server=$!
 
