@@ -248,10 +248,11 @@ impl App {
         self.crowd.fetch_max(self.metrics.in_flight.get(), Ordering::Relaxed);
     }
 
-    /// Commits in this thread where requests come one at a time: to hand it to another and back takes
-    /// a quarter of the time of a write. Otherwise the thread for it does, which those who were just
-    /// answered have time to join, and if that is gone, this one.
+    /// Commits in this thread where that waits for nothing, or requests come one at a time: to hand it
+    /// to another and back takes a quarter of the time of a write. Otherwise the thread for it does,
+    /// which those who were just answered have time to join, and if that is gone, this one.
     fn commit(&self, commit: Commit) {
+        let Some(commit) = commit.run_at_once() else { return };
         let is_alone = self.crowd.swap(0, Ordering::Relaxed) <= 1;
         if is_alone && self.may_block.load(Ordering::Relaxed) {
             tokio::task::block_in_place(|| commit.run());

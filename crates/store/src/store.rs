@@ -87,6 +87,11 @@ pub trait Store: Read {
         false
     }
 
+    /// Whether nothing of it outlives the process, so that no write waits for a disk.
+    fn is_volatile(&self) -> bool {
+        false
+    }
+
     /// Whether it is for this process to write, where several share the store.
     fn lead(&self) -> Lead {
         Lead::Alone

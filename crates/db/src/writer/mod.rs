@@ -12,7 +12,7 @@ mod syncer;
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -89,6 +89,8 @@ pub struct Outcome {
 
 /// How often others are let run before a commit, at most.
 const GATHER_TURNS: usize = 64;
+/// How often is looked whether another commit is over, where none takes long.
+const SPINS: usize = 200;
 /// How long others are waited for where a commit takes several times as long.
 const GATHER_WAIT: Duration = Duration::from_millis(2);
 
@@ -156,6 +158,10 @@ struct Queue {
     bytes: usize,
     /// How many callers are likely to be in it.
     expected: usize,
+    /// Whether a thread waits for room, or for more callers: to wake one takes a call of the system
+    /// even where there is none.
+    is_room_awaited: bool,
+    are_more_awaited: bool,
 }
 
 impl Queue {
@@ -255,7 +261,7 @@ impl Future for Submitted {
 /// # Ok::<(), stonecrop::Error>(())
 /// ```
 #[must_use = "the commit happens when this is dropped"]
-pub struct Commit(Arc<Writer>);
+pub struct Commit(Option<Arc<Writer>>);
 
 impl Commit {
     /// Commits.
@@ -268,11 +274,32 @@ impl Commit {
     /// # Ok::<(), stonecrop::Error>(())
     /// ```
     pub fn run(self) {}
+
+    /// Commits where that waits for nothing: the database is in memory, and nobody else commits.
+    /// Otherwise gives the commit back.
+    ///
+    /// ```
+    /// # use stonecrop::{Commit, Database, Durability, TableSchema, Write};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// let run = |commit: Commit| assert!(commit.run_at_once().is_none());
+    /// let receipt = people.submit(&[Write::put(1)], Durability::Sync, run)?;
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn run_at_once(mut self) -> Option<Commit> {
+        let writer = self.0.take()?;
+        if writer.commit_at_once() {
+            return None;
+        }
+        self.0 = Some(writer);
+        Some(self)
+    }
 }
 
 impl Drop for Commit {
     fn drop(&mut self) {
-        self.0.commit_all();
+        if let Some(writer) = &self.0 {
+            writer.commit_all();
+        }
     }
 }
 
@@ -351,7 +378,7 @@ impl Writer {
     ) -> Result<Submitted> {
         let queued = self.queue(writes, durability, Duration::ZERO)?;
         if queued.place == 0 {
-            run(Commit(self.clone()));
+            run(Commit(Some(self.clone())));
         }
         Ok(queued)
     }
@@ -364,8 +391,11 @@ impl Writer {
         wait: Duration,
     ) -> Result<Submitted> {
         let bytes: usize = writes.iter().map(Prepared::size).sum();
-        let is_full =
-            |queue: &mut Queue| !queue.waiting.is_empty() && queue.bytes + bytes > self.limit.bytes;
+        let is_full = |queue: &mut Queue| {
+            let is_full = !queue.waiting.is_empty() && queue.bytes + bytes > self.limit.bytes;
+            queue.is_room_awaited |= is_full;
+            is_full
+        };
         let (mut queue, waited) = self
             .room
             .wait_timeout_while(lock(&self.queue), wait, is_full)
@@ -376,7 +406,7 @@ impl Writer {
         queue.bytes += bytes;
         let place = queue.waiting.len();
         queue.waiting.push(Waiting { writes, durability });
-        if queue.is_gathered() {
+        if queue.are_more_awaited && queue.is_gathered() {
             self.gathered.notify_one();
         }
         Ok(Submitted { answers: queue.answers.clone(), place })
@@ -384,13 +414,40 @@ impl Writer {
 
     /// Commits for all who wait. Those who come meanwhile are the next group.
     fn commit_all(&self) {
-        let committing = lock(&self.commit);
+        self.commit_next(lock(&self.commit));
+    }
+
+    /// The same where that waits for nothing; tells whether it was done. Another short commit is over
+    /// before a thread could be woken for this one.
+    fn commit_at_once(&self) -> bool {
+        if !self.store.is_volatile() {
+            return false;
+        }
+        for _ in 0..SPINS {
+            let committing = match self.commit.try_lock() {
+                Ok(committing) => committing,
+                Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) => {
+                    std::hint::spin_loop();
+                    continue;
+                }
+            };
+            self.commit_next(committing);
+            return true;
+        }
+        false
+    }
+
+    fn commit_next(&self, committing: MutexGuard<'_, ()>) {
         let mut queue = self.gather();
         let waiting = std::mem::take(&mut queue.waiting);
         let answers = AlwaysAnswered(std::mem::take(&mut queue.answers));
         queue.bytes = 0;
+        let is_room_awaited = std::mem::take(&mut queue.is_room_awaited);
         drop(queue);
-        self.room.notify_all();
+        if is_room_awaited {
+            self.room.notify_all();
+        }
         let answered = waiting.len();
         let given = self.commit(waiting);
         let mut queue = lock(&self.queue);
@@ -406,7 +463,7 @@ impl Writer {
     fn gather(&self) -> MutexGuard<'_, Queue> {
         let mut queue = lock(&self.queue);
         for _ in 0..GATHER_TURNS {
-            if queue.is_gathered() {
+            if queue.is_gathered() || self.store.is_volatile() {
                 return queue;
             }
             drop(queue);
@@ -416,9 +473,12 @@ impl Writer {
         if !self.store.reads_may_wait() || !queue.is_to_be_synced() {
             return queue;
         }
+        queue.are_more_awaited = true;
         let missing = |queue: &mut Queue| !queue.is_gathered();
         let gathered = self.gathered.wait_timeout_while(queue, GATHER_WAIT, missing);
-        gathered.unwrap_or_else(PoisonError::into_inner).0
+        let mut queue = gathered.unwrap_or_else(PoisonError::into_inner).0;
+        queue.are_more_awaited = false;
+        queue
     }
 
     /// Commits a group, and gives the answer for each.

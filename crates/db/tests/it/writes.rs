@@ -6,7 +6,7 @@ use stonecrop::{
     Commit, Condition, Database, Durability, Error, Family, Scan, TableSchema, Value, Write,
 };
 
-use crate::harness::{Fixture, at, in_every_state, on_every_engine, rows, value};
+use crate::harness::{Engine, Fixture, at, in_every_state, on_every_engine, rows, value};
 
 fn create(fixture: &Fixture) {
     let family = Family::new("crm").column("name").column("email");
@@ -315,6 +315,41 @@ fn a_submitted_write_is_done_though_nobody_waits_for_it() {
         let table = fixture.table();
         drop(table.submit(&[Write::put(1)], Durability::Interval, drop).unwrap());
         assert_eq!(rows(&table, Scan::all()).len(), 1);
+    });
+}
+
+#[test]
+fn a_commit_is_run_at_once_only_where_it_waits_for_nothing() {
+    on_every_engine(|fixture| {
+        create(fixture);
+        let table = fixture.table();
+        let submit = |id: i64| {
+            let mut left = None;
+            let run = |commit: Commit| left = commit.run_at_once();
+            let submitted = table.submit(&[Write::put(id)], Durability::Sync, run).unwrap();
+            (submitted, left)
+        };
+        let (submitted, left) = submit(1);
+        assert_eq!(left.is_none(), fixture.engine == Engine::Memory);
+        drop(left);
+        wait(submitted).unwrap();
+
+        let step = Arc::new(std::sync::Barrier::new(2));
+        let (of_slow, slow_table) = (step.clone(), table.clone());
+        let slow = Write::decide(2, move |_| {
+            of_slow.wait();
+            of_slow.wait();
+            Ok(None)
+        });
+        let slow = std::thread::spawn(move || slow_table.write(slow));
+        step.wait();
+        let (submitted, left) = submit(3);
+        assert!(left.is_some(), "another commit goes on");
+        step.wait();
+        drop(left);
+        wait(submitted).unwrap();
+        slow.join().unwrap().unwrap();
+        assert_eq!(rows(&table, Scan::all()).len(), 2);
     });
 }
 

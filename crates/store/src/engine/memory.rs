@@ -48,15 +48,15 @@ impl MemoryStore {
     }
 
     fn view(&self) -> Result<View> {
-        // A panic while the lock is held can't leave a batch half applied: `write` replaces the
-        // maps as its last step.
         let shards = self.shards.read().unwrap_or_else(PoisonError::into_inner);
         Ok(View { shards: shards.clone().ok_or_else(Error::closed)? })
     }
 
+    /// Changes the maps where they are: only what a view shares with them is copied. They are taken
+    /// out meanwhile, so that a panic leaves a closed store and not half a batch.
     fn change(&self, change: impl FnOnce(&mut Vec<Map>)) -> Result<()> {
         let mut shards = self.shards.write().unwrap_or_else(PoisonError::into_inner);
-        let mut changed = shards.clone().ok_or_else(Error::closed)?;
+        let mut changed = shards.take().ok_or_else(Error::closed)?;
         change(&mut changed);
         *shards = Some(changed);
         Ok(())
@@ -65,7 +65,8 @@ impl MemoryStore {
 
 impl Read for MemoryStore {
     fn get(&self, shard: u8, key: &[u8]) -> Result<Option<Bytes>> {
-        self.view()?.get(shard, key)
+        let shards = self.shards.read().unwrap_or_else(PoisonError::into_inner);
+        get(shards.as_deref().ok_or_else(Error::closed)?, shard, key)
     }
 
     fn scan(&self, shard: u8, range: KeyRange, direction: Direction) -> Result<Scan> {
@@ -76,6 +77,10 @@ impl Read for MemoryStore {
 impl Store for MemoryStore {
     fn shards(&self) -> u16 {
         self.shard_count
+    }
+
+    fn is_volatile(&self) -> bool {
+        true
     }
 
     fn write(&self, batch: Batch, _: Durability) -> Result<()> {
@@ -149,14 +154,22 @@ struct View {
 
 impl View {
     fn shard(&self, shard: u8) -> Result<&Map> {
-        check_shard(shard, self.shards.len() as u16)?;
-        self.shards.get(usize::from(shard)).ok_or_else(Error::closed)
+        map_of(&self.shards, shard)
     }
+}
+
+fn map_of(shards: &[Map], shard: u8) -> Result<&Map> {
+    check_shard(shard, shards.len() as u16)?;
+    shards.get(usize::from(shard)).ok_or_else(Error::closed)
+}
+
+fn get(shards: &[Map], shard: u8, key: &[u8]) -> Result<Option<Bytes>> {
+    Ok(map_of(shards, shard)?.get(key).cloned())
 }
 
 impl Read for View {
     fn get(&self, shard: u8, key: &[u8]) -> Result<Option<Bytes>> {
-        Ok(self.shard(shard)?.get(key).cloned())
+        get(&self.shards, shard, key)
     }
 
     fn scan(&self, shard: u8, range: KeyRange, direction: Direction) -> Result<Scan> {
