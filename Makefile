@@ -117,6 +117,8 @@ bench-peers: cargo node tools ## Install the servers that DynamoDB's door is mea
 	@test -x $(PEERS)/bin/dynoxide || { echo "installing dynoxide (cargo, in $(PEERS))"; \
 		cargo install --quiet --locked --root $(PEERS) dynoxide-rs@3.2.0 \
 			--no-default-features --features native-sqlite,http-server,cli; }
+	@test -x $(PEERS)/bin/fakecloud || { echo "installing fakecloud (cargo, in $(PEERS); half an hour)"; \
+		cargo install --quiet --locked --root $(PEERS) fakecloud@0.51.0; }
 	@test -x $(PEERS)/dynalite/node_modules/.bin/dynalite || { echo "installing dynalite (npm, in $(PEERS))"; \
 		$(NPM_INSTALL) --prefix $(PEERS)/dynalite dynalite@4.0.0; }
 	@test -x $(PEERS)/moto/bin/moto_server || { echo "installing moto (pip, in $(PEERS))"; \

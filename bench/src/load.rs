@@ -5,6 +5,8 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
+use futures_util::TryStreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -64,7 +66,8 @@ pub(crate) fn run(
             });
             ask(address, began + limit.time, numbers, request, check)
         });
-        let all = futures_util::future::try_join_all(all);
+        // Each is polled when its answer comes, not whenever any comes.
+        let all = all.collect::<FuturesUnordered<_>>().try_collect::<Vec<_>>();
         let all = tokio::time::timeout(limit.time + PATIENCE, all).await;
         all.with_context(|| format!("an answer took longer than {PATIENCE:?}"))?
     })?;
@@ -100,12 +103,14 @@ async fn ask(
 ) -> Result<Vec<Duration>> {
     let mut connection = Connection::open(address).await?;
     let mut times = Vec::new();
-    while now() < end {
+    let mut ended = now();
+    while ended < end {
         let Some(number) = numbers.next() else { break };
         let request = request(number);
         let began = now();
         let body = connection.ask(&request).await?;
-        times.push(began.elapsed());
+        ended = now();
+        times.push(ended - began);
         check(number, body)?;
     }
     Ok(times)
@@ -140,7 +145,9 @@ impl Connection {
         };
         let text = std::str::from_utf8(self.buffer.get(..head).unwrap_or_default())?;
         let status = text.lines().next().and_then(|line| line.split_once(' '));
-        let status = status.context("an answer without a status")?.1.to_owned();
+        let status = status.context("an answer without a status")?.1;
+        let is_good = status.starts_with("200") || status.starts_with("201");
+        let refused = (!is_good).then(|| status.to_owned());
         self.ended = header(text, "connection").is_some_and(|value| value == "close");
         let length = header(text, "content-length").context("an answer without a length")?;
         let end = head + 4 + length.parse::<usize>()?;
@@ -148,7 +155,7 @@ impl Connection {
             self.read().await?;
         }
         let body = self.buffer.get(head + 4..end).unwrap_or_default();
-        if !status.starts_with("200") && !status.starts_with("201") {
+        if let Some(status) = refused {
             bail!("{status}: {}", String::from_utf8_lossy(body));
         }
         Ok(body)

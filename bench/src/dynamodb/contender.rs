@@ -15,6 +15,8 @@ pub(super) enum Contender {
     StonecropInMemory,
     Dynoxide,
     DynoxideInMemory,
+    Fakecloud,
+    FakecloudInMemory,
     Dynalite,
     DynaliteInMemory,
     Moto,
@@ -46,11 +48,13 @@ use Contender::*;
 
 impl Contender {
     /// In the order of the report.
-    pub(super) const ALL: [Contender; 8] = [
+    pub(super) const ALL: [Contender; 10] = [
         Stonecrop,
         StonecropInMemory,
         Dynoxide,
         DynoxideInMemory,
+        Fakecloud,
+        FakecloudInMemory,
         Dynalite,
         DynaliteInMemory,
         Moto,
@@ -68,6 +72,8 @@ impl Contender {
             StonecropInMemory => "stonecrop, memory",
             Dynoxide => "dynoxide",
             DynoxideInMemory => "dynoxide, memory",
+            Fakecloud => "fakecloud",
+            FakecloudInMemory => "fakecloud, memory",
             Dynalite => "dynalite",
             DynaliteInMemory => "dynalite, memory",
             Moto => "moto",
@@ -78,7 +84,7 @@ impl Contender {
     /// As strace saw it; docs/benchmarks.md has the command.
     pub(super) fn keeps(self) -> Keeps {
         match self {
-            Stonecrop | Dynoxide => Keeps::Synced,
+            Stonecrop | Dynoxide | Fakecloud => Keeps::Synced,
             Dynalite => Keeps::Unsynced,
             _ => Keeps::InMemory,
         }
@@ -91,6 +97,8 @@ impl Contender {
             StonecropInMemory => "#7ec8b0",
             Dynoxide => "#a3500b",
             DynoxideInMemory => "#e69f00",
+            Fakecloud => "#7b3294",
+            FakecloudInMemory => "#c2a5cf",
             Dynalite => "#1f6fa8",
             DynaliteInMemory => "#8cc6ee",
             Moto => "#52606d",
@@ -102,6 +110,7 @@ impl Contender {
     fn program(self, peers: &Path) -> PathBuf {
         peers.join(match self {
             Dynoxide | DynoxideInMemory => "bin/dynoxide",
+            Fakecloud | FakecloudInMemory => "bin/fakecloud",
             Dynalite | DynaliteInMemory => "dynalite/node_modules/.bin/dynalite",
             Moto => "moto/bin/moto_server",
             _ => "ministack/bin/ministack",
@@ -126,6 +135,9 @@ impl Contender {
         command.current_dir(folder);
         match self {
             Moto => command.args(["-H", &host, "-p", &port]),
+            Fakecloud | FakecloudInMemory => {
+                command.args(["--addr", &address.to_string(), "--log-level", "warn"])
+            }
             Ministack => command
                 .envs([("BIND_HOST", &host), ("GATEWAY_PORT", &port)])
                 .env("LOG_LEVEL", "WARNING"),
@@ -133,6 +145,7 @@ impl Contender {
         };
         match self {
             Dynoxide => command.arg("--db-path").arg(&data),
+            Fakecloud => command.args(["--storage-mode", "persistent", "--data-path"]).arg(&data),
             Dynalite => command.arg("--path").arg(&data),
             _ => &mut command,
         };

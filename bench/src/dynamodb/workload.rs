@@ -11,6 +11,7 @@ use super::data::{
 
 pub(super) const BATCH: u64 = 25;
 const TRANSACTION: u64 = 4;
+const BEGINNING: usize = 16;
 
 /// A row of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -140,8 +141,13 @@ pub(super) fn get_counter(counter: u64) -> Vec<u8> {
     get(&counter_key(counter))
 }
 
+/// Only the beginning is searched for: to make ready for a search of all of it took the client a third
+/// of its time.
 pub(super) fn check_customer(number: u64, body: &[u8]) -> Result<()> {
-    let found = memmem::find(body, notes(number).as_bytes()).is_some();
+    let notes = notes(number).as_bytes();
+    let (beginning, _) = notes.split_at(BEGINNING);
+    let is_whole = |at: usize| body.get(at..).is_some_and(|rest| rest.starts_with(notes));
+    let found = memmem::find_iter(body, beginning).any(is_whole);
     ensure!(found, "customer {number} was not answered, but {}", told(body));
     Ok(())
 }
