@@ -37,6 +37,11 @@ impl Expiry {
     pub(crate) fn new(catalog: Arc<Catalog>, clock: Arc<dyn Clock>) -> Self {
         Expiry { inner: AssertUnwindSafe((catalog, clock)) }
     }
+
+    /// Compaction asks this of every entry, and most have no end: no clock is asked for those.
+    fn is_over(&self, at: Timestamp) -> bool {
+        at != Timestamp::NEVER && is_droppable(at, self.inner.1.now())
+    }
 }
 
 // The catalog's locks are taken again after a panic, and a clock only tells the time.
@@ -44,24 +49,23 @@ impl RefUnwindSafe for Expiry {}
 
 impl Retention for Expiry {
     fn may_drop(&self, key: &[u8], value: &[u8]) -> bool {
-        let (catalog, clock) = &*self.inner;
+        let (catalog, _) = &*self.inner;
         match record(key) {
             Some(Record::Row { table, .. }) => {
                 catalog.is_dropped(table)
-                    || Header::read(value)
-                        .is_ok_and(|(header, _)| is_droppable(header.gone_at, clock.now()))
+                    || Header::read(value).is_ok_and(|(header, _)| self.is_over(header.gone_at))
             }
             Some(Record::Index { table, index }) => {
                 catalog.is_index_dropped(table, index)
-                    || index::gone_at(value).is_some_and(|at| is_droppable(at, clock.now()))
+                    || index::gone_at(value).is_some_and(|at| self.is_over(at))
             }
             Some(Record::History { table, expires_at, .. }) => {
-                catalog.is_dropped(table) || is_droppable(expires_at, clock.now())
+                catalog.is_dropped(table) || self.is_over(expires_at)
             }
             Some(Record::Change { table, number }) => {
                 // The last one stays: the next one's number, and the one before it, come from it.
                 catalog.is_dropped(table)
-                    || stored::gone_at(value).is_some_and(|at| is_droppable(at, clock.now()))
+                    || stored::gone_at(value).is_some_and(|at| self.is_over(at))
                         && catalog.has_change_after(table, number)
             }
             Some(Record::Catalog) | None => false,
