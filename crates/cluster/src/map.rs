@@ -37,6 +37,15 @@ pub(crate) struct Map {
 pub(crate) struct Keys(pub(crate) String);
 
 impl Keys {
+    /// Those for a store. Another may have the same location at another endpoint: its nodes must not
+    /// be taken for nodes of this one.
+    pub(crate) fn of(location: &str, id: Option<&str>) -> Self {
+        Keys(match id {
+            Some(id) => format!("stonecrop/{location}/{id}/"),
+            None => format!("stonecrop/{location}/"),
+        })
+    }
+
     pub(crate) fn node(&self, name: &str) -> String {
         format!("{}nodes/{name}", self.0)
     }
@@ -111,16 +120,24 @@ mod tests {
 
     #[test]
     fn what_is_in_etcd_is_read_back() {
-        let keys = Keys("p/".to_owned());
+        let keys = Keys::of("p", None);
         let member = Member { door: "d:1".to_owned(), address: "a:1".to_owned() };
         let held = |value: Vec<u8>, created| Held { value: value.into(), created };
         let mut listed = Listed { revision: 9, ..Listed::default() };
         listed.keys.insert(keys.node("x"), held(serde_json::to_vec(&member).unwrap(), 1));
         listed.keys.insert(keys.shard(7), held(b"x".to_vec(), 9));
-        listed.keys.insert("p/shards/none".to_owned(), held(Vec::new(), 9));
+        listed.keys.insert(keys.shard(0).replace("000", "none"), held(Vec::new(), 9));
         let map = keys.map(&listed);
         assert_eq!(map.owner(7), Some(("x", &member)));
         assert_eq!(map.claims.len(), 1);
         assert_eq!(map.owner(8), None);
+
+        // Nodes of stores of the same name are not there for each other.
+        for other in [Keys::of("p", Some("1")), Keys::of("p", Some("2"))] {
+            assert_eq!(other.map(&listed).nodes.len(), 0);
+            listed.keys.insert(other.node("y"), held(serde_json::to_vec(&member).unwrap(), 1));
+            assert_eq!(other.map(&listed).nodes.len(), 1);
+        }
+        assert_eq!(keys.map(&listed), map);
     }
 }

@@ -90,12 +90,13 @@ impl ClusterStore {
             door: cluster.advertise.clone().unwrap_or_else(|| door.to_string()),
             address: cluster.address.clone(),
         };
+        let keys = Keys::of(bare(location), shards.id());
         let node = Arc::new(Node::new(
             member,
             shards,
             Peers::new(cluster.secret.clone()),
             etcd,
-            Keys(format!("stonecrop/{}/", bare(location))),
+            keys,
             cluster.lease,
             options.objects.patience,
             runtime.handle().clone(),

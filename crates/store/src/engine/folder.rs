@@ -11,7 +11,7 @@ use std::io::{ErrorKind as IoKind, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use crate::engine::marker::{self, NAME as MARKER, VERSION, check_shards};
+use crate::engine::marker::{self, Marker, NAME as MARKER, VERSION, check_shards};
 use crate::error::{Error, ErrorKind, Result};
 
 /// The marker while it is made.
@@ -39,8 +39,8 @@ impl Folder {
         let lock = lock(path)?;
         let shards = match fs::read_to_string(path.join(MARKER)) {
             Ok(text) => {
-                let (version, shards) =
-                    marker::parse(&path.join(MARKER).display().to_string(), &text, engine)?;
+                let place = path.join(MARKER).display().to_string();
+                let Marker { version, shards, .. } = marker::parse(&place, &text, engine)?;
                 if version < VERSION {
                     // Before anything is written that an older program would not understand.
                     write_marker(path, engine, shards)?;
@@ -128,7 +128,7 @@ fn create(path: &Path, engine: &str, shards: u16) -> Result<()> {
 }
 
 fn write_marker(path: &Path, engine: &str, shards: u16) -> Result<()> {
-    write_whole(path, MARKER, marker::text(engine, shards).as_bytes())
+    write_whole(path, MARKER, marker::text(engine, shards, None).as_bytes())
         .map_err(|error| Error::io(&path.join(MARKER), error))
 }
 

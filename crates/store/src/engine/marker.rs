@@ -1,4 +1,5 @@
-//! The text that marks a place as a store's: its format, its engine, its shards.
+//! The text that marks a place as a store's: its format, its engine, its shards, and on object storage
+//! what tells it from all others.
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -15,8 +16,21 @@ pub(crate) fn check_shards(shards: u16) -> Result<()> {
     Err(Error::invalid(format!("{shards} shards, and a store has 1 to 256")))
 }
 
-pub(crate) fn text(engine: &str, shards: u16) -> String {
+/// What it says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Marker {
+    /// The version of the format.
+    pub(crate) version: u32,
+    pub(crate) shards: u16,
+    /// What no other store has.
+    pub(crate) id: Option<String>,
+}
+
+pub(crate) fn text(engine: &str, shards: u16, id: Option<&str>) -> String {
     let mut marker = format!("stonecrop {VERSION}\nengine {engine}\nshards {shards}\n");
+    if let Some(id) = id {
+        marker += &format!("id {id}\n");
+    }
     marker += &check_line(&marker);
     marker
 }
@@ -26,8 +40,7 @@ fn check_line(body: &str) -> String {
     format!("{CHECK}{:08x}\n", crc32fast::hash(body.as_bytes()))
 }
 
-/// The version of the format and the count of shards.
-pub(crate) fn parse(place: &str, text: &str, engine: &str) -> Result<(u32, u16)> {
+pub(crate) fn parse(place: &str, text: &str, engine: &str) -> Result<Marker> {
     let value = |name: &str| {
         let lines = text.lines().filter_map(|line| line.split_once(' '));
         lines.into_iter().find(|(found, _)| *found == name).map(|(_, value)| value)
@@ -62,5 +75,5 @@ pub(crate) fn parse(place: &str, text: &str, engine: &str) -> Result<(u32, u16)>
     let shards = shards
         .filter(|shards| (1..=256).contains(shards))
         .ok_or_else(|| damaged("it does not say how many shards there are, 1 to 256"))?;
-    Ok((version, shards))
+    Ok(Marker { version, shards, id: value("id").map(str::to_owned) })
 }

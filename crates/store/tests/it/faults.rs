@@ -423,6 +423,8 @@ fn while_the_object_store_is_away_writes_fail_reads_go_on_and_then_everything_do
             assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
             assert!(error.to_string().contains("no answer from the object store"), "{error}");
             assert!(error.to_string().contains(NAME), "{error}");
+            let tells_why = error.to_string().contains("503 Service Unavailable");
+            assert!(tells_why != hangs || key == "second", "{error}");
         }
         assert_eq!(store.flush().unwrap_err().kind(), ErrorKind::Unavailable);
         assert_eq!(store.ready().unwrap_err().kind(), ErrorKind::Unavailable);

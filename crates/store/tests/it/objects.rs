@@ -10,7 +10,7 @@ use object_store::path::Path;
 use object_store::{Error as ObjectError, ObjectStoreExt, PutMode, UpdateVersion};
 use stonecrop_store::{
     Batch, Direction, Durability, ErrorKind, Follower, KeyRange, Options, Read, SlateCompactor,
-    SlateStore, Store,
+    SlateShards, SlateStore, Store,
 };
 
 use crate::harness::{Place, keys};
@@ -434,6 +434,27 @@ fn with_marker(change: impl Fn(&str) -> String) -> (ErrorKind, String) {
 fn checked(text: &str) -> String {
     let (body, _) = text.rsplit_once("check ").unwrap();
     format!("{body}check {:08x}\n", crc32fast::hash(body.as_bytes()))
+}
+
+#[test]
+fn a_store_has_an_id_of_its_own_for_good() {
+    let (one, other) = (Place::new(), Place::new());
+    let id = |place: &Place| {
+        let shards = SlateShards::at(&place.location, &options(1)).unwrap();
+        shards.id().map(str::to_owned)
+    };
+    let first = id(&one);
+    assert_eq!(first.as_ref().map(String::len), Some(32));
+    assert_ne!(first, id(&other));
+    assert_eq!(first, id(&one));
+
+    // Stores of before have none.
+    let objects = Arc::new(InMemory::new());
+    let text = checked("stonecrop 2\nengine slatedb\nshards 2\ncheck \n");
+    let marker = Path::from("STONECROP");
+    futures::executor::block_on(objects.put(&marker, text.into_bytes().into())).unwrap();
+    let store = SlateStore::open_in(objects, "s3://bucket", &options(1)).unwrap();
+    assert_eq!(store.shards(), 2);
 }
 
 #[test]

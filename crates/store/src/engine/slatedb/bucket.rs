@@ -15,7 +15,7 @@ use object_store::{
 
 use super::location;
 use super::objects::{Counted, Requests};
-use crate::engine::marker;
+use crate::engine::marker::{self, Marker};
 use crate::error::{Error, ErrorKind, Result};
 
 /// An object store, and where in it a store is.
@@ -50,40 +50,41 @@ impl Bucket {
         shard_path(&self.root, shard)
     }
 
-    /// How many shards the store has, which is made if there is none.
+    /// What the store says of itself, which is made if there is none.
     pub(super) async fn claim(
         &self,
         engine: &str,
         asked: Option<u16>,
         default: u16,
         create: bool,
-    ) -> Result<u16> {
+    ) -> Result<Marker> {
         self.probe().await?;
-        if let Some(shards) = self.shards(engine).await? {
-            return Ok(shards);
+        if let Some(marker) = self.read(engine).await? {
+            return Ok(marker);
         }
         if !create {
             return Err(self.missing());
         }
         let shards = asked.unwrap_or(default);
         marker::check_shards(shards)?;
-        let text = marker::text(engine, shards);
+        let id = format!("{:032x}", uuid::Uuid::new_v4().as_u128());
+        let text = marker::text(engine, shards, Some(&id));
         match self.create(&self.marker(), text.into_bytes()).await {
             // Of two who make it at once, the first one's counts.
             Ok(()) | Err(ObjectError::AlreadyExists { .. }) => {}
             Err(error) => return Err(self.error("can't be written to", error)),
         }
-        Ok(self.shards(engine).await?.unwrap_or(shards))
+        self.read(engine).await?.ok_or_else(|| self.missing())
     }
 
-    /// How many shards the store has, if there is one.
-    pub(super) async fn shards(&self, engine: &str) -> Result<Option<u16>> {
+    /// What the store says of itself, if there is one.
+    pub(super) async fn read(&self, engine: &str) -> Result<Option<Marker>> {
         let read = async { self.objects.get(&self.marker()).await?.bytes().await };
         match read.await {
             Ok(bytes) => {
                 let text = String::from_utf8_lossy(&bytes);
                 let place = format!("{}/{}", self.name, marker::NAME);
-                marker::parse(&place, &text, engine).map(|(_, shards)| Some(shards))
+                marker::parse(&place, &text, engine).map(Some)
             }
             Err(ObjectError::NotFound { .. }) => Ok(None),
             Err(error) => Err(self.error("can't be read", error)),

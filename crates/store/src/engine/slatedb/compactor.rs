@@ -57,8 +57,8 @@ impl SlateCompactor {
     }
 
     fn in_bucket(bucket: &Bucket, options: &Options) -> Result<Self> {
-        let (place, threads) = Place::new(bucket.name.clone(), options.objects.patience)?;
-        let shards = place.wait(bucket.shards(ENGINE))??.ok_or_else(|| bucket.missing())?;
+        let (place, threads) = Place::new(bucket, options.objects.patience)?;
+        let marker = place.wait(bucket.read(ENGINE))??.ok_or_else(|| bucket.missing())?;
         // What readers elsewhere look at is not known here; `Retention` has to leave them time.
         let (retention, earlier) = (options.retention.clone(), Arc::<Earlier>::default());
         let supplier = Arc::new(Scheduling { demand: Arc::default(), retention, earlier });
@@ -89,7 +89,7 @@ impl SlateCompactor {
                 }
             })
         };
-        let built = place.wait(try_join_all((0..shards).map(build)))?;
+        let built = place.wait(try_join_all((0..marker.shards).map(build)))?;
         let working = try_join_all(built.map_err(|error| place.error(error))?);
         let working = place.handle.spawn(async { working.await.map(drop) });
         Ok(SlateCompactor { place, stop, working: Mutex::new(Some(working)), _threads: threads })

@@ -62,9 +62,8 @@ impl Follower {
     /// ```
     pub fn open(location: &str, options: &Options) -> Result<Self> {
         let bucket = Bucket::at(location)?;
-        let (place, threads) = Place::new(bucket.name.clone(), options.objects.patience)?;
-        let shards = place.wait(bucket.shards(ENGINE))??;
-        let shards = shards.ok_or_else(|| bucket.missing())?;
+        let (place, threads) = Place::new(&bucket, options.objects.patience)?;
+        let marker = place.wait(bucket.read(ENGINE))??.ok_or_else(|| bucket.missing())?;
         let cache = shared_cache(options.cache_bytes);
         let poll_interval = options.objects.poll_interval.min(Duration::from_secs(1));
         let open = async |shard: u16| {
@@ -78,7 +77,7 @@ impl Follower {
                 .with_filter_policies(prefixes::policies(&options.prefixes));
             reader.build().await.map(Arc::new)
         };
-        let readers = place.wait(try_join_all((0..shards).map(open)))?;
+        let readers = place.wait(try_join_all((0..marker.shards).map(open)))?;
         let readers = readers.map_err(|error| place.error(error))?;
         let shards = Shards::new(&place, readers, &options.prefixes);
         Ok(Follower {

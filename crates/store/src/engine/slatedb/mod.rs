@@ -44,6 +44,7 @@ use self::checkpoint::Begun;
 use self::compact::{Demand, Scheduling};
 use self::view::{Earlier, Place, Threads, View};
 use crate::batch::{Batch, Operation};
+use crate::engine::marker::Marker;
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
 use crate::scan::{Direction, KeyRange, Scan};
@@ -254,7 +255,7 @@ impl SlateStore {
 pub struct SlateShards {
     place: Place,
     bucket: Bucket,
-    count: u16,
+    marker: Marker,
     cache: Arc<dyn DbCache>,
     settings: Settings,
     options: Options,
@@ -276,15 +277,15 @@ impl SlateShards {
     }
 
     fn in_bucket(bucket: Bucket, options: &Options) -> Result<Self> {
-        let (place, threads) = Place::new(bucket.name.clone(), options.objects.patience)?;
+        let (place, threads) = Place::new(&bucket, options.objects.patience)?;
         let claim = bucket.claim(ENGINE, options.shards, SHARDS, options.objects.create);
-        let count = place.wait(claim)??;
+        let marker = place.wait(claim)??;
         Ok(SlateShards {
             place,
             bucket,
-            count,
+            settings: settings(options, marker.shards),
+            marker,
             cache: shared_cache(options.cache_bytes),
-            settings: settings(options, count),
             options: options.clone(),
             threads: Arc::new(threads),
         })
@@ -302,7 +303,21 @@ impl SlateShards {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn count(&self) -> u16 {
-        self.count
+        self.marker.shards
+    }
+
+    /// What the store has that no other has, wherever that is; none if it was made before there
+    /// was such a thing.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let location = format!("file://{}?engine=slatedb", folder.path().display());
+    /// # use stonecrop_store::{Options, SlateShards};
+    /// assert!(SlateShards::at(&location, &Options::default())?.id().is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn id(&self) -> Option<&str> {
+        self.marker.id.as_deref()
     }
 
     /// What was asked of the object store, for all of them.
@@ -329,12 +344,12 @@ impl SlateShards {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open(&self, shard: u8) -> Result<SlateStore> {
-        crate::batch::check_shard(shard, self.count)?;
+        crate::batch::check_shard(shard, self.count())?;
         self.open_some(&[shard])
     }
 
     fn open_all(&self) -> Result<SlateStore> {
-        self.open_some(&(0..self.count).map(|shard| shard as u8).collect::<Vec<_>>())
+        self.open_some(&(0..self.count()).map(|shard| shard as u8).collect::<Vec<_>>())
     }
 
     fn open_some(&self, shards: &[u8]) -> Result<SlateStore> {

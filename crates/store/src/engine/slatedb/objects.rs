@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use futures::StreamExt;
@@ -16,6 +16,9 @@ use object_store::{
 };
 
 use crate::store::RequestCounts;
+
+/// How much of an error is kept: some have a page of XML.
+const TOLD: usize = 300;
 
 /// What was asked of an object store.
 ///
@@ -36,9 +39,15 @@ pub struct Requests {
     errors: AtomicU64,
     sent: AtomicU64,
     received: AtomicU64,
+    last_error: Mutex<String>,
 }
 
 impl Requests {
+    /// What the last request that failed was answered.
+    pub(super) fn last_error(&self) -> String {
+        self.last_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Objects and parts of objects that were written.
     ///
     /// ```
@@ -87,7 +96,11 @@ impl Requests {
                     | Error::NotImplemented { .. }
             )
         };
-        if result.as_ref().is_err_and(|error| !answers(error)) {
+        if let Err(error) = &result
+            && !answers(error)
+        {
+            let told = error.to_string().chars().take(TOLD).collect();
+            *self.last_error.lock().unwrap_or_else(PoisonError::into_inner) = told;
             add(&self.errors, 1);
         }
         result

@@ -14,7 +14,9 @@ use slatedb::{CloseReason, Db, DbIterator, DbReadOps, DbSnapshot, IterationOrder
 use tokio::runtime::{Handle, Runtime};
 use tokio::task::JoinHandle;
 
+use super::bucket::Bucket;
 use super::checkpoint::Kept;
+use super::objects::Requests;
 use super::prefixes;
 use crate::batch::check_shard;
 use crate::error::{Error, ErrorKind, Result};
@@ -42,6 +44,7 @@ pub(super) struct Place {
     pub(super) handle: Handle,
     /// How long is waited for the object store.
     pub(super) patience: Duration,
+    requests: Arc<Requests>,
 }
 
 /// The threads of a store: they do the work in the background, and wait for the network.
@@ -57,28 +60,32 @@ impl Drop for Threads {
 }
 
 impl Place {
-    /// A place under a name, with threads that must live as long as it is used.
-    pub(super) fn new(name: Arc<str>, patience: Duration) -> Result<(Self, Threads)> {
+    /// The place of a bucket, with threads that must live as long as it is used.
+    pub(super) fn new(bucket: &Bucket, patience: Duration) -> Result<(Self, Threads)> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .thread_name("stonecrop objects")
             .enable_all()
             .build()
             .map_err(|error| Error::new(ErrorKind::Io, format!("no threads: {error}")))?;
-        let handle = runtime.handle().clone();
-        Ok((Place { name, handle, patience }, Threads(Some(runtime))))
+        let (name, requests) = (bucket.name.clone(), bucket.requests.clone());
+        let place = Place { name, handle: runtime.handle().clone(), patience, requests };
+        Ok((place, Threads(Some(runtime))))
     }
 
     /// Waits on this thread, whatever it belongs to: what is in memory is there without a switch
     /// to another thread.
     pub(super) fn wait<T>(&self, work: impl Future<Output = T>) -> Result<T> {
-        let patience = self.patience;
+        let (patience, errors) = (self.patience, self.requests.errors());
         let bounded = async { tokio::time::timeout(patience, work).await };
         self.wait_on(bounded).map_err(|_| {
-            let message = format!(
+            let mut message = format!(
                 "{}: no answer from the object store within {patience:?}; it is not known whether \
                  the request was carried out",
                 self.name,
             );
+            if self.requests.errors() > errors {
+                message += &format!("; the last it said: {}", self.requests.last_error());
+            }
             Error::new(ErrorKind::Unavailable, message)
         })
     }
