@@ -54,7 +54,8 @@ JSON
 mkdir "$folder/data"
 "$weed" server -dir="$folder/data" -ip=127.0.0.1 -ip.bind=127.0.0.1 -master.port="$master" \
   -volume.port="$volume" -volume.max=250 -master.volumeSizeLimitMB=64 -filer -filer.port="$filer" \
-  -s3 -s3.port="$s3" -s3.config="$folder/s3.json" >"$folder/log" 2>&1 &
+  -s3 -s3.port="$s3" -s3.port.iceberg=0 -s3.port.lance=0 -s3.config="$folder/s3.json" \
+  >"$folder/log" 2>&1 &
 server=$!
 
 # A bucket is a folder of the filer. It can be used once something can be written to it.
