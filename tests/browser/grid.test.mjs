@@ -309,6 +309,22 @@ test("cells are copied, and rows exported as CSV", async () => {
   assert.match(csv, /^id,name,seats\r\na000001,Account 1,\d+\r\na000002,Account 2,\d+\r\na000003,/);
 });
 
+test("cells chosen with the pointer stay chosen when the grid tells of its focus late", async () => {
+  await open('#/accounts?where=[["id","<=","a000003"]]&columns=id,name,seats');
+  await says(3, "name", "Account 3");
+  // The grid tells of it in a timer of its own.
+  await page.evaluate(() => {
+    const start = window.setTimeout.bind(window);
+    window.setTimeout = (call, delay = 0, ...rest) => start(call, delay + 300, ...rest);
+  });
+  await cell(page, 1, "name").click();
+  await cell(page, 2, "seats").click({ modifiers: ["Shift"] });
+  await page.keyboard.press("Control");
+  await page.waitForTimeout(400);
+  await page.keyboard.press("Control+C");
+  await page.locator(".toast", { hasText: "2 × 2" }).waitFor();
+});
+
 test("a file that is dropped becomes rows", async () => {
   await open();
   await counted(page, ROWS);

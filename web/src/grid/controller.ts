@@ -248,6 +248,7 @@ export class GridController {
 
   goTo(index: number): void {
     const column = this.api.getAllDisplayedColumns()[0];
+    this.selection.range.clear();
     this.api.ensureIndexVisible(index, "top");
     if (column) this.api.setFocusedCell(index, column);
   }

@@ -2,6 +2,8 @@ import type { GridApi } from "ag-grid-community";
 import type { Row } from "../api";
 import { Range } from "./range";
 
+const MOVING = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End", "PageUp", "PageDown", "Tab", "Enter"];
+
 /** The cell that an event happened in. */
 export function placeOf(target: EventTarget | null): { row: number; column: string; element: HTMLElement } | null {
   const element = target instanceof HTMLElement ? target.closest<HTMLElement>(".ag-cell") : null;
@@ -13,10 +15,10 @@ export function placeOf(target: EventTarget | null): { row: number; column: stri
 /** Selecting a rectangle of cells by dragging, or with Shift, and copying it. */
 export class Selection {
   readonly range: Range;
-  /** Whether the key or button that moves the focus is pressed with Shift; the grid tells of it later. */
-  private shift = false;
+  /** What moved the focus last: the grid tells of it later, when the pointer may have gone on. */
+  private mover: "pointer" | "key" | "key with Shift" = "key";
   private readonly events: [string, (event: never) => void][] = [
-    ["keydown", (event: KeyboardEvent) => (this.shift = event.shiftKey && event.key !== "Tab")],
+    ["keydown", (event: KeyboardEvent) => this.typed(event)],
     ["mousedown", (event: MouseEvent) => this.pressed(event)],
     ["mouseover", (event: MouseEvent) => this.dragged(event)],
     ["copy", (event: ClipboardEvent) => this.copied(event)],
@@ -31,9 +33,10 @@ export class Selection {
     for (const [name, heard] of this.events) root.addEventListener(name, heard as EventListener, true);
   }
 
-  /** The focus moved: with Shift the rectangle grows to it. */
+  /** The focus moved: with Shift the rectangle grows to it. What the pointer chose stays as it is. */
   focused(row: number, column: string): void {
-    if (this.shift) this.range.extend(row, column);
+    if (this.mover === "pointer" && this.range.isMany) return;
+    if (this.mover === "key with Shift") this.range.extend(row, column);
     else this.range.start(row, column);
   }
 
@@ -41,10 +44,14 @@ export class Selection {
     return this.api().getEditingCells().length > 0;
   }
 
+  private typed({ key, shiftKey }: KeyboardEvent): void {
+    if (MOVING.includes(key)) this.mover = shiftKey && key !== "Tab" ? "key with Shift" : "key";
+  }
+
   private pressed(event: MouseEvent): void {
     const place = placeOf(event.target);
     if (place === null || event.button !== 0) return;
-    this.shift = event.shiftKey;
+    this.mover = "pointer";
     if (!event.shiftKey) return this.range.start(place.row, place.column);
     event.preventDefault();
     this.range.extend(place.row, place.column);
