@@ -44,6 +44,8 @@ impl Requests {
 pub(crate) trait Contender {
     /// Writes all rows, and waits until they are durable.
     fn load(&mut self, rows: u64) -> Result<()>;
+    /// Waits until all that was written is in files.
+    fn flush(&mut self) -> Result<()>;
     /// Puts rows, each durable, with so many clients until a time, and counts them.
     fn put(&mut self, rows: u64, clients: usize, until: Instant) -> Result<u64>;
     /// Closes it, and opens it with nothing in its caches.

@@ -49,6 +49,10 @@ impl Contender for Ours {
         Ok(self.database.sync()?)
     }
 
+    fn flush(&mut self) -> Result<()> {
+        Ok(self.database.flush()?)
+    }
+
     fn put(&mut self, rows: u64, clients: usize, until: Instant) -> Result<u64> {
         let next = AtomicU64::new(0);
         std::thread::scope(|scope| {

@@ -11,7 +11,7 @@ use object_store::ObjectStore;
 use object_store::aws::AmazonS3Builder;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
-use slatedb::config::{ScanOptions, Settings};
+use slatedb::config::{FlushOptions, FlushType, ScanOptions, Settings};
 use slatedb::db_cache::moka::{MokaCache, MokaCacheOptions};
 use slatedb::{Db, WriteBatch};
 use stonecrop_keys::stripe;
@@ -133,6 +133,13 @@ impl Contender for Raw {
             try_join_all(self.shards.iter().map(Db::flush)).await?;
             Ok(())
         })
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let options = FlushOptions { flush_type: FlushType::MemTable };
+        let flushes = self.shards.iter().map(|db| db.flush_with_options(options.clone()));
+        self.runtime.block_on(try_join_all(flushes))?;
+        Ok(())
     }
 
     fn put(&mut self, rows: u64, clients: usize, until: Instant) -> Result<u64> {
