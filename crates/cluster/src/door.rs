@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 
 use crate::client::{Client, client};
 use crate::node::{FIRST, Node};
-use crate::peer::{CALLS, Failure, unavailable};
+use crate::peer::{ANOTHER_SECRET, CALLS, Failure, another_secret, unavailable};
 use crate::wire::{Call, MOST_BYTES};
 
 /// What a request has that came through another node: the secret.
@@ -113,6 +113,9 @@ impl Door {
             may_be_done: matches!(failure, Failure::Unknown(_)),
             problem: failure.into_error().to_string(),
         })?;
+        if response.status() == ANOTHER_SECRET {
+            return Err(wrong(another_secret(door).to_string()));
+        }
         remove_hops(response.headers_mut());
         Ok(response)
     }
@@ -127,15 +130,13 @@ impl Door {
         if request.uri().path() == CALLS {
             return match self.knows(request.headers().get(AUTHORIZATION)) {
                 true => self.answer_call(request).await,
-                false => text(StatusCode::UNAUTHORIZED, "this is for the nodes of the cluster"),
+                false => stranger(),
             };
         }
         let is_of_node =
             request.headers().get(FORWARDED).is_some_and(|secret| self.knows(Some(secret)));
         match self.service.get() {
-            _ if !is_of_node => {
-                text(StatusCode::UNAUTHORIZED, "this is for the nodes of the cluster")
-            }
+            _ if !is_of_node => stranger(),
             None => text(StatusCode::MISDIRECTED_REQUEST, "the node has just started; ask again"),
             Some(service) => {
                 service(request.map(|body| body.map_err(Into::into).boxed_unsync())).await
@@ -200,6 +201,11 @@ fn text(status: StatusCode, text: &str) -> Response<Bodies> {
     let mut response = Response::new(whole(format!("{text}\n").into_bytes()));
     *response.status_mut() = status;
     response
+}
+
+/// What is said to those who do not have the secret.
+fn stranger() -> Response<Bodies> {
+    text(ANOTHER_SECRET, "this is for the nodes of the cluster, which have a secret")
 }
 
 /// Answers whoever comes, until the node ends.

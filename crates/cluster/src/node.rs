@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
+use futures::future::join_all;
 use stonecrop_store::{ErrorKind, SlateShards, Store as _};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
@@ -26,6 +27,8 @@ use crate::wire::Call;
 const LOOK_EVERY: Duration = Duration::from_millis(300);
 /// How long is waited before something that failed is tried again.
 const PAUSE: Duration = Duration::from_millis(200);
+/// How long another node is waited for when it is asked how it is.
+pub(crate) const ANSWER_TIME: Duration = Duration::from_secs(1);
 /// The shard whose owner leads.
 pub(crate) const FIRST: u8 = 0;
 
@@ -197,6 +200,22 @@ impl Node {
             is_later && is_new
         });
         Ok(map)
+    }
+
+    /// Makes sure that those who are there know the secret: one that they do not know would take
+    /// shards, and nobody could ask it for them.
+    pub(crate) async fn introduce(&self) -> stonecrop_store::Result<()> {
+        // Who can't be asked now does not keep it from starting.
+        let Ok(map) = self.read_map().await else { return Ok(()) };
+        let asked = map.nodes.values().map(|m| self.peers.call(&m.door, &Call::Tell, ANSWER_TIME));
+        for answer in join_all(asked).await {
+            if let Err(Failure::Unknown(error)) = answer
+                && error.kind() == ErrorKind::Denied
+            {
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 
     /// Lives from lease to lease until it is closed.

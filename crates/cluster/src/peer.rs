@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};
-use hyper::Request;
 use hyper::header::AUTHORIZATION;
+use hyper::{Request, StatusCode};
 use stonecrop_store::{
     Direction, Durability, Error, ErrorKind, KeyRange, Read, Result, Store as _,
 };
@@ -18,6 +18,8 @@ use crate::wire::{Answer, At, Call, Care, MOST_BYTES, Told, refused};
 
 /// Where calls are answered.
 pub(crate) const CALLS: &str = "/cluster/call";
+/// What a node answers to one that has another secret, and never to a client.
+pub(crate) const ANOTHER_SECRET: StatusCode = StatusCode::PROXY_AUTHENTICATION_REQUIRED;
 /// The bytes of the first entries of a scan that are sent at once, and of those after them.
 const FIRST_PAGE_BYTES: usize = 32 << 10;
 const PAGE_BYTES: usize = 1 << 20;
@@ -47,6 +49,14 @@ impl Failure {
 
 pub(crate) fn unavailable(problem: impl Into<String>) -> Error {
     Error::new(ErrorKind::Unavailable, problem.into())
+}
+
+pub(crate) fn another_secret(door: &str) -> Error {
+    let problem = format!(
+        "node {door} has another secret than this one: start all nodes with the same \
+         --cluster-secret-file"
+    );
+    Error::new(ErrorKind::Denied, problem)
 }
 
 pub(crate) fn elsewhere() -> Error {
@@ -80,9 +90,12 @@ impl Peers {
             let status = answer.status();
             let body = Limited::new(answer.into_body(), MOST_BYTES).collect().await;
             let body = body.map_err(|error| unknown(error.to_string()))?.to_bytes();
-            match status.is_success() {
-                true => postcard::from_bytes(&body).map_err(|error| unknown(error.to_string())),
-                false => Err(unknown(format!("{status}: {}", String::from_utf8_lossy(&body)))),
+            match status {
+                StatusCode::OK => {
+                    postcard::from_bytes(&body).map_err(|error| unknown(error.to_string()))
+                }
+                ANOTHER_SECRET => Err(Failure::Unknown(another_secret(door))),
+                _ => Err(unknown(format!("{status}: {}", String::from_utf8_lossy(&body)))),
             }
         };
         let answer = tokio::time::timeout(time, asked).await;
@@ -110,6 +123,9 @@ impl Node {
                     Call::Get { .. } | Call::Scan { .. } | Call::Size { .. } | Call::Settle { .. }
                 );
                 self.while_there(shard, asked).await.map_err(|failure| match failure {
+                    Failure::Unknown(error) if error.kind() == ErrorKind::Denied => {
+                        Failure::Unknown(error)
+                    }
                     // What is done twice is as if it was done once.
                     Failure::Unknown(error) if again => Failure::NotDone(error.to_string()),
                     failure => failure,

@@ -20,7 +20,7 @@ use tokio::runtime::Runtime;
 use crate::door::{self, Door};
 use crate::etcd::Etcd;
 use crate::map::{Keys, Member};
-use crate::node::{FIRST, Node};
+use crate::node::{ANSWER_TIME, FIRST, Node};
 use crate::peer::{Failure, Peers, elsewhere, unavailable};
 use crate::view::{ClusterView, Entries, check_shard, get_now, unexpected, wait};
 use crate::wire::{Answer, Call, Care};
@@ -101,6 +101,7 @@ impl ClusterStore {
             options.objects.patience,
             runtime.handle().clone(),
         ));
+        runtime.block_on(node.introduce())?;
         let door = Arc::new(Door::new(node.clone(), cluster.secret.clone()));
         runtime.spawn(door::listen(listener, door.clone()));
         runtime.spawn(node.clone().live());
@@ -126,7 +127,7 @@ impl ClusterStore {
         let told = map.nodes.iter().map(async |(name, member)| {
             let answer = match *name == node.name {
                 true => Ok(node.answer(Call::Tell).await),
-                false => node.peers.call(&member.door, &Call::Tell, Duration::from_secs(1)).await,
+                false => node.peers.call(&member.door, &Call::Tell, ANSWER_TIME).await,
             };
             match answer {
                 Ok(Answer::Told(told)) => (name.clone(), Some(told)),
