@@ -235,8 +235,11 @@ impl Node {
                     let _ = self.etcd.revoke(lease).await;
                 }
                 Err(problem) => {
-                    tracing::warn!(node = self.name, problem, "the cluster can't be joined");
                     let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+                    // It is tried several times a second, and told once.
+                    if trouble.as_ref() != Some(&problem) {
+                        tracing::warn!(node = self.name, problem, "the cluster can't be joined");
+                    }
                     *trouble = Some(problem);
                 }
             }
