@@ -123,7 +123,7 @@ fn decode_at(json: Json, depth: usize) -> Result<Value> {
     }
 }
 
-fn decode_typed(of: AttributeType, json: Json, depth: usize) -> Result<Value> {
+pub(super) fn decode_typed(of: AttributeType, json: Json, depth: usize) -> Result<Value> {
     match of {
         AttributeType::String => text(json).map(Value::String),
         AttributeType::Number => parse_number(&text(json)?).map(Value::Decimal),

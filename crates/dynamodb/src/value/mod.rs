@@ -7,6 +7,7 @@
 
 mod compare;
 mod decode;
+mod direct;
 mod encode;
 mod number;
 mod seen;
@@ -21,6 +22,7 @@ pub use compare::{equal, order};
 pub use decode::{
     MAX_NESTING, check_nesting, check_shape, decode, decode_item, nesting_error, read_json,
 };
+pub use direct::read_items;
 pub use encode::{Encoded, encode, encode_item};
 pub use number::{add, number_text, parse_number, subtract};
 pub use size::{

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 use stonecrop::Value;
 use stonecrop::keys::{Date, Decimal, Uuid};
 use stonecrop_dynamodb::ErrorKind;
 use stonecrop_dynamodb::value::{
-    AttributeType, check_shape, decode, encode, equal, item_size, read_json, value_size,
+    AttributeType, check_shape, decode, decode_item, encode, encode_item, equal, item_size,
+    read_items, read_json, value_size,
 };
 
 fn refused(json: Json) -> (ErrorKind, String) {
@@ -217,6 +218,26 @@ proptest! {
     }
 
     #[test]
+    fn an_item_is_read_from_bytes_as_it_was_told(
+        item in prop::collection::btree_map("\\PC{0,3}", any_value(), 0..5),
+    ) {
+        let request = json!({"Item": encode_item(&item)}).to_string();
+        let read = read_items(request.as_bytes(), &["Item"]);
+        prop_assert_eq!(read, Some((Map::new(), vec![("Item", item)])));
+    }
+
+    #[test]
+    fn what_is_read_from_bytes_is_what_its_json_is(value in any_json(), other in any_json()) {
+        let request = json!({"Item": {"a": value}, "x": other});
+        if let Some((rest, items)) = read_items(request.to_string().as_bytes(), &["Item"]) {
+            prop_assert_eq!(check_shape(&value), Ok(()));
+            let item = decode_item(json!({"a": value}));
+            prop_assert_eq!(item.map(|item| vec![("Item", item)]), Ok(items));
+            prop_assert_eq!(Json::from(rest), json!({"x": other}));
+        }
+    }
+
+    #[test]
     fn the_size_of_an_item_is_that_of_its_names_and_values(value in any_value()) {
         let item = BTreeMap::from([("name".to_owned(), value.clone())]);
         prop_assert_eq!(item_size(&item), 4 + value_size(&value));
@@ -237,4 +258,58 @@ fn a_set_of_the_same_elements_is_the_same_set() {
     let set = |texts: [&str; 2]| decode(json!({"SS": texts})).unwrap();
     assert_eq!(set(["a", "b"]), set(["b", "a"]));
     assert_eq!(set(["a", "b"]), Value::StringSet(BTreeSet::from(["a".into(), "b".into()])));
+}
+
+#[test]
+fn an_item_that_is_not_simple_is_not_read_from_bytes() {
+    let deep = |levels| (1..levels).fold(json!({"S": ""}), |inner, _| json!({"L": [inner]}));
+    for value in [
+        json!({}),
+        json!({"S": null}),
+        json!({"S": "a", "N": "1"}),
+        json!({"S": "a", "other": null}),
+        json!({"N": "one"}),
+        json!({"N": 1}),
+        json!({"BOOL": "true"}),
+        json!({"NULL": false}),
+        json!({"SS": ["a", "a"]}),
+        json!({"B": "YQ"}),
+        json!({"M": []}),
+        json!({"L": [{"M": {"a": {}}}]}),
+        json!([]),
+        json!("a"),
+        deep(33),
+    ] {
+        let request = json!({"Item": {"a": value}}).to_string();
+        assert_eq!(read_items(request.as_bytes(), &["Item"]), None, "{request}");
+    }
+    for request in [
+        r#"{"Item": {"a": {"S": "1"}, "a": {"S": "2"}}}"#,
+        r#"{"Item": {"a": {"S": "1", "S": "2"}}}"#,
+        r#"{"Item": {}, "Item": {}}"#,
+        r#"{"TableName": "a", "TableName": "b"}"#,
+        r#"{"Item": null}"#,
+        r#"{"Item": {}} more"#,
+        r#"{"Item": {"a": {"S": "1"}"#,
+        "[]",
+        "",
+    ] {
+        assert_eq!(read_items(request.as_bytes(), &["Item"]), None, "{request}");
+    }
+    let request = json!({"Item": {"a": deep(32)}}).to_string();
+    assert!(read_items(request.as_bytes(), &["Item"]).is_some());
+}
+
+#[test]
+fn an_item_of_all_types_is_the_same_with_json_in_between_and_without() {
+    let item = json!({
+        "text \u{1f600} \"": {"S": "a\n\u{e9}"}, "number": {"N": "-1.50E3"}, "bytes": {"B": "YQ=="},
+        "true": {"BOOL": true}, "null": {"NULL": true}, "list": {"L": [{"N": "1"}, {"L": []}]},
+        "map": {"M": {"a": {"M": {}}, "": {"S": ""}}}, "texts": {"SS": ["b", "a"]},
+        "numbers": {"NS": ["2", "1"]}, "blobs": {"BS": ["Yg==", "YQ=="]},
+    });
+    let request = json!({"TableName": "t", "Item": item, "ReturnValues": null, "Limit": 1.5});
+    let (rest, items) = read_items(request.to_string().as_bytes(), &["Key", "Item"]).unwrap();
+    assert_eq!(items, [("Item", decode_item(item).unwrap())]);
+    assert_eq!(Json::from(rest), json!({"TableName": "t", "ReturnValues": null, "Limit": 1.5}));
 }

@@ -7,31 +7,35 @@ use super::refusal::Result;
 
 /// Parameters by name; null is as if not given.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Input(Map<String, Json>);
+pub(super) struct Input {
+    fields: Map<String, Json>,
+    /// Those that were read as items already.
+    items: Vec<(&'static str, Item)>,
+}
 
 impl Input {
-    pub(super) fn new(fields: Map<String, Json>) -> Self {
-        Input(fields)
+    pub(super) fn new(fields: Map<String, Json>, items: Vec<(&'static str, Item)>) -> Self {
+        Input { fields, items }
     }
 
     /// Of an object in a request; anything else has no parameters.
     pub(super) fn of(json: Json) -> Self {
         match json {
-            Json::Object(fields) => Input(fields),
+            Json::Object(fields) => Input::new(fields, Vec::new()),
             _ => Input::default(),
         }
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
-        self.0.get(name).is_some_and(|json| !json.is_null())
+        self.get(name).is_some() || self.items.iter().any(|(known, _)| *known == name)
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Json> {
-        self.0.get(name).filter(|json| !json.is_null())
+        self.fields.get(name).filter(|json| !json.is_null())
     }
 
     pub(super) fn take(&mut self, name: &str) -> Option<Json> {
-        self.0.remove(name).filter(|json| !json.is_null())
+        self.fields.remove(name).filter(|json| !json.is_null())
     }
 
     pub(super) fn text(&self, name: &str) -> Option<&str> {
@@ -62,11 +66,19 @@ impl Input {
         self.take(name).map(Input::of)
     }
 
+    /// All but those that were read as items.
+    pub(super) fn fields(&self) -> &Map<String, Json> {
+        &self.fields
+    }
+
     pub(super) fn into_fields(self) -> Map<String, Json> {
-        self.0
+        self.fields
     }
 
     pub(super) fn take_item(&mut self, name: &str) -> Result<Item> {
+        if let Some(at) = self.items.iter().position(|(known, _)| *known == name) {
+            return Ok(self.items.swap_remove(at).1);
+        }
         Ok(match self.take(name) {
             Some(json) => decode_item(json)?,
             None => Item::new(),

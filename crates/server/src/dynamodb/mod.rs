@@ -47,9 +47,9 @@ use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use axum::response::Response;
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 use stonecrop_dynamodb::ErrorKind;
-use stonecrop_dynamodb::value::read_json;
+use stonecrop_dynamodb::value::{read_items, read_json};
 
 use crate::app::App;
 use crate::auth::Scope;
@@ -134,10 +134,20 @@ pub(crate) async fn answer(State(app): State<App>, request: Request) -> Response
     wire::response(&parts.headers, content_type, answer)
 }
 
+/// What is asked most, and what has the item in it.
+const WITH_ITEM: [(&str, &str); 4] =
+    [("GetItem", "Key"), ("PutItem", "Item"), ("UpdateItem", "Key"), ("DeleteItem", "Key")];
+
 /// The parameters of a request.
-fn fields(body: &[u8]) -> Result<Map<String, Json>> {
+fn input(operation: Option<&str>, body: &[u8]) -> Result<Input> {
+    let item = WITH_ITEM.iter().find(|(known, _)| operation == Some(known));
+    if let Some((_, name)) = item
+        && let Some((fields, items)) = read_items(body, &[name])
+    {
+        return Ok(Input::new(fields, items));
+    }
     match read_json(body) {
-        Ok(Json::Object(fields)) => Ok(fields),
+        Ok(Json::Object(fields)) => Ok(Input::new(fields, Vec::new())),
         Ok(_) => Err(Refusal::serialization("Unexpected value type in payload")),
         // The service does not say what is wrong with what is no JSON.
         Err(error) if error.kind() == ErrorKind::Serialization => Err(Refusal::serialization("")),
@@ -151,15 +161,15 @@ async fn respond(app: &App, parts: &Parts, body: Body) -> Result<Answer> {
     let packed = crate::body::read(app, body).await?;
     let scope = caller.verify(parts, &packed)?;
     let body = wire::unpack(app, &parts.headers, packed)?;
-    let fields = match body.is_empty() {
+    let operation = operation(&parts.headers);
+    let input = match body.is_empty() {
         true => None,
-        false => Some(fields(&body)?),
+        false => Some(input(operation.map(|(name, _)| name), &body)?),
     };
-    let (operation, needed) = operation(&parts.headers).ok_or_else(Refusal::unknown_operation)?;
+    let (operation, needed) = operation.ok_or_else(Refusal::unknown_operation)?;
     credentials::check(app, parts, scope, needed)?;
-    let fields = fields.ok_or_else(|| Refusal::serialization(""))?;
-    shapes::check(operation, &fields)?;
-    let input = Input::new(fields);
+    let input = input.ok_or_else(|| Refusal::serialization(""))?;
+    shapes::check(operation, input.fields())?;
     let told = match operation {
         "BatchExecuteStatement" => statements::batch(app, scope, input).await,
         "BatchGetItem" => return batch::get(app, input).await,
