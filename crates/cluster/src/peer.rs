@@ -123,11 +123,10 @@ impl Node {
                     Call::Get { .. } | Call::Scan { .. } | Call::Size { .. } | Call::Settle { .. }
                 );
                 self.while_there(shard, asked).await.map_err(|failure| match failure {
-                    Failure::Unknown(error) if error.kind() == ErrorKind::Denied => {
-                        Failure::Unknown(error)
+                    // What is done twice is as if it was done once; another secret stays another.
+                    Failure::Unknown(error) if again && error.kind() != ErrorKind::Denied => {
+                        Failure::NotDone(error.to_string())
                     }
-                    // What is done twice is as if it was done once.
-                    Failure::Unknown(error) if again => Failure::NotDone(error.to_string()),
                     failure => failure,
                 })?
             }

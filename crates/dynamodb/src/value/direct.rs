@@ -1,8 +1,8 @@
 //! Items straight from the bytes of a request.
 //!
 //! Most requests are as simple as can be: every value has one type, and nothing is wrong with it.
-//! Of such the items are read without JSON in between, which takes several times as long to make
-//! as the item itself. All others are left to [`read_json`](super::read_json) and
+//! Of such the items are read without JSON in between, of which every value would have a map of
+//! its own. All others are left to [`read_json`](super::read_json) and
 //! [`decode_item`](super::decode_item), which say what is wrong in the service's words and in its
 //! order.
 
