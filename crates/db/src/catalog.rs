@@ -19,6 +19,7 @@ use crate::met::Met;
 use crate::record::{self, CatalogKind, LOOSE, PLACE, catalog_id, catalog_key, catalog_range};
 use crate::row::Name;
 use crate::schema::{Family, Placement, TableSchema};
+use crate::scratch::exactly;
 use crate::value::ColumnType;
 
 /// The catalog's records are all in the first shard.
@@ -338,19 +339,20 @@ impl TableState {
             return Err(cause.map_or(Error::Closed, |cause| self.key_error(cause)));
         }
         let (partition, sort) = key.split_at(self.partition_key.fields().len());
-        let mut bytes = Vec::with_capacity(32);
         let hashed = self.schema.placement == Placement::Hash;
-        if hashed {
-            bytes.push(0);
-        }
-        self.partition_key.encode_into(partition, &mut bytes).map_err(|e| self.key_error(e))?;
-        if hashed && let Some((first, partition)) = bytes.split_first_mut() {
-            *first = stripe(partition);
-        }
-        if let Some(schema) = &self.sort_key {
-            schema.encode_into(sort, &mut bytes).map_err(|e| self.key_error(e))?;
-        }
-        self.check_key_length(bytes.len(), 0)?;
+        let bytes = exactly(|bytes| {
+            if hashed {
+                bytes.push(0);
+            }
+            self.partition_key.encode_into(partition, bytes).map_err(|e| self.key_error(e))?;
+            if hashed && let Some((first, partition)) = bytes.split_first_mut() {
+                *first = stripe(partition);
+            }
+            if let Some(schema) = &self.sort_key {
+                schema.encode_into(sort, bytes).map_err(|e| self.key_error(e))?;
+            }
+            self.check_key_length(bytes.len(), 0)
+        })?;
         Ok(Place { shard: self.shard(&bytes), bytes: bytes.into() })
     }
 

@@ -68,6 +68,7 @@ mod retention;
 mod row;
 mod scan;
 mod schema;
+mod scratch;
 mod table;
 mod value;
 mod walk;

@@ -25,6 +25,7 @@ use crate::clock::Timestamp;
 use crate::entry::{Columns, HEADER_BYTES, Header, push_column};
 use crate::error::{Error, Result};
 use crate::record::{LOOSE, PLACE, entry_key, index_prefix, is_entry_key};
+use crate::scratch::exactly;
 use crate::value::encode::{self, Problem, read_varint, take, write_varint};
 use crate::value::{ColumnType, Value};
 
@@ -34,8 +35,6 @@ pub(crate) use status::{Backfill, IndexStatus};
 /// The front of an entry's value: the time that it is gone at, and how many bytes at the end of its
 /// key are the place of the row, so that these are found without decoding the values before.
 pub(crate) const HEAD: usize = 8 + 2;
-/// More than most values take in a key, besides their text.
-const VALUE_ROOM: usize = 10;
 
 /// A second order of a table's rows: by one or more columns or fields of the key, and among equals by
 /// the key.
@@ -464,20 +463,23 @@ impl IndexState {
             }
         }
         let texts: usize = values.iter().map(text_bytes).sum();
-        let mut key = Vec::with_capacity(PLACE + texts + VALUE_ROOM * values.len() + place.len());
-        key.extend_from_slice(&index_prefix(table.id, self.id));
-        self.schema.encode_into(&values, &mut key).map_err(|error| match error.kind() {
-            ErrorKind::TooLong => self.too_large(texts),
-            _ => Error::Index { index: self.name.clone(), problem: error.to_string() },
+        let key = exactly(|key| {
+            key.extend_from_slice(&index_prefix(table.id, self.id));
+            self.schema.encode_into(&values, key).map_err(|error| match error.kind() {
+                ErrorKind::TooLong => self.too_large(texts),
+                _ => Error::Index { index: self.name.clone(), problem: error.to_string() },
+            })?;
+            key.extend_from_slice(place);
+            if key.len() > MAX_KEY_BYTES {
+                return Err(self.too_large(key.len()));
+            }
+            Ok(())
         })?;
-        key.extend_from_slice(place);
-        if key.len() > MAX_KEY_BYTES {
-            return Err(self.too_large(key.len()));
-        }
-        let mut value = Vec::with_capacity(HEAD);
-        value.extend_from_slice(&gone_at.as_micros().to_be_bytes());
-        value.extend_from_slice(&(place.len() as u16).to_be_bytes());
-        self.copy_columns(reading, &mut value).map_err(corrupt)?;
+        let value = exactly(|value| {
+            value.extend_from_slice(&gone_at.as_micros().to_be_bytes());
+            value.extend_from_slice(&(place.len() as u16).to_be_bytes());
+            self.copy_columns(reading, value).map_err(corrupt)
+        })?;
         Ok(Found::Entry((key.into(), value.into())))
     }
 

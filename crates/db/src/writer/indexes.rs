@@ -2,9 +2,9 @@
 //! batch, and where both are the same nothing is written.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use bytes::Bytes;
+use smallvec::SmallVec;
 use stonecrop_store::{Direction, KeyRange, Read};
 
 use crate::catalog::TableState;
@@ -20,10 +20,9 @@ use crate::writer::prepare::{Prepared, PreparedFamily};
 
 /// What the indexes that a write may change read of its row, before the write and after.
 pub(super) struct Watched {
-    table: Arc<TableState>,
     /// Which of the table's indexes they are.
-    indexes: Vec<usize>,
-    parts: Vec<Watch>,
+    indexes: SmallVec<[usize; 4]>,
+    parts: SmallVec<[Watch; 2]>,
     /// All that was stored of the row, where one of them is over the key alone.
     row: Option<HashMap<Bytes, Bytes>>,
     /// Whether nothing can be stored of it.
@@ -33,7 +32,8 @@ pub(super) struct Watched {
 }
 
 struct Watch {
-    part: Part,
+    /// An index that reads it, and which of its parts it is there.
+    part: (usize, usize),
     before: Option<Bytes>,
     /// The operation that has changed it.
     changed: Option<usize>,
@@ -43,14 +43,17 @@ impl Request<'_, '_> {
     /// Looks at the row before it is written; none where no index can change.
     pub(super) fn watch(&mut self, write: &Prepared, is_new: bool) -> Result<Option<Watched>> {
         let table = &write.table;
-        let indexes: Vec<usize> = concerned(write).map(|(at, _)| at).collect();
-        let of_table = || indexes.iter().filter_map(|at| table.indexes.get(*at));
+        let indexes: SmallVec<[usize; 4]> = concerned(write).map(|(at, _)| at).collect();
+        let of_table = || indexes.iter().filter_map(|at| Some((*at, table.indexes.get(*at)?)));
         if indexes.is_empty() {
             return Ok(None);
         }
-        let mut parts: Vec<Watch> = Vec::new();
-        for part in of_table().flat_map(|index| &index.parts) {
-            if parts.iter().any(|known| known.part == *part) {
+        let mut parts: SmallVec<[Watch; 2]> = SmallVec::new();
+        let each = of_table().flat_map(|(index, of)| {
+            of.parts.iter().enumerate().map(move |(at, part)| ((index, at), part))
+        });
+        for (place, part) in each {
+            if parts.iter().any(|known| known.part(table) == Some(part)) {
                 continue;
             }
             let before = match is_new {
@@ -60,9 +63,9 @@ impl Request<'_, '_> {
                     self.pending.point_view().get(write.place.shard, &key)?
                 }
             };
-            parts.push(Watch { part: part.clone(), before, changed: None });
+            parts.push(Watch { part: place, before, changed: None });
         }
-        let row = match of_table().any(IndexState::is_of_keys) {
+        let row = match of_table().any(|(_, index)| index.is_of_keys()) {
             true if is_new => Some(HashMap::new()),
             true => {
                 Some(entries_of(self.pending.view(), table, &write.place)?.into_iter().collect())
@@ -70,7 +73,7 @@ impl Request<'_, '_> {
             false => None,
         };
         let operations = self.pending.len();
-        Ok(Some(Watched { table: table.clone(), indexes, parts, row, is_new, operations }))
+        Ok(Some(Watched { indexes, parts, row, is_new, operations }))
     }
 
     /// Brings the indexes up to what the row has become.
@@ -81,14 +84,14 @@ impl Request<'_, '_> {
         write: usize,
     ) -> Result<()> {
         let Some(mut watched) = watched else { return Ok(()) };
-        let gone_before = watched.row_gone_at()?;
-        watched.look_again(self.pending, &row.place);
-        let (watched, gone_after) = (&watched, watched.row_gone_at()?);
-        let table = &*watched.table;
+        let table = &*row.table;
+        let gone_before = watched.row_gone_at(table)?;
+        watched.look_again(self.pending, table, &row.place);
+        let (watched, gone_after) = (&watched, watched.row_gone_at(table)?);
         for index in watched.indexes.iter().filter_map(|at| table.indexes.get(*at)) {
-            let before = Seen { index, watched, after: None, row_gone_at: gone_before };
+            let before = Seen { table, index, watched, after: None, row_gone_at: gone_before };
             let pending = Some(&*self.pending);
-            let after = Seen { index, watched, after: pending, row_gone_at: gone_after };
+            let after = Seen { after: pending, row_gone_at: gone_after, ..before };
             let entry = |seen, gone_by| index.entry(table, &row.place, seen, gone_by);
             let is_misfit = |seen, gone_by| matches!(entry(seen, gone_by), Ok(Found::Misfit(_)));
             // What is gone counts as before: its entry may still be stored, and must not come back
@@ -164,12 +167,19 @@ pub(super) fn watched_keys(write: &Prepared) -> impl Iterator<Item = Bytes> {
     parts.map(|part| part.key(&write.table, &write.place.bytes))
 }
 
+impl Watch {
+    fn part<'t>(&self, table: &'t TableState) -> Option<&'t Part> {
+        let (index, at) = self.part;
+        table.indexes.get(index)?.parts.get(at)
+    }
+}
+
 impl Watched {
     /// Finds what has become of the row since.
-    fn look_again(&mut self, pending: &Pending<'_>, place: &[u8]) {
+    fn look_again(&mut self, pending: &Pending<'_>, table: &TableState, place: &[u8]) {
         for (at, (_, key, value)) in pending.operations_since(self.operations).enumerate() {
             for watch in &mut self.parts {
-                if watch.part.has_key(&self.table, place, key) {
+                if watch.part(table).is_some_and(|part| part.has_key(table, place, key)) {
                     watch.changed = Some(self.operations + at);
                 }
             }
@@ -184,16 +194,18 @@ impl Watched {
         }
     }
 
-    fn row_gone_at(&self) -> Result<Option<Timestamp>> {
+    fn row_gone_at(&self, table: &TableState) -> Result<Option<Timestamp>> {
         match &self.row {
-            Some(row) => row_gone_at(&self.table, row.values()),
+            Some(row) => row_gone_at(table, row.values()),
             None => Ok(None),
         }
     }
 }
 
 /// What an index reads of a row that is watched.
+#[derive(Clone, Copy)]
 struct Seen<'w> {
+    table: &'w TableState,
     index: &'w IndexState,
     watched: &'w Watched,
     /// Where the changes are, if it is the row after them.
@@ -204,7 +216,7 @@ struct Seen<'w> {
 impl Reading for Seen<'_> {
     fn part(&self, at: usize) -> Option<&[u8]> {
         let part = self.index.parts.get(at)?;
-        let watch = self.watched.parts.iter().find(|watch| watch.part == *part)?;
+        let watch = self.watched.parts.iter().find(|watch| watch.part(self.table) == Some(part))?;
         match (self.after, watch.changed) {
             (Some(pending), Some(changed)) => pending.value_at(changed).map(|value| &**value),
             _ => watch.before.as_deref(),

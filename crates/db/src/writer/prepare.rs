@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::catalog::{DeclaredColumn, Place, Slot, TableState};
 use crate::clock::Timestamp;
 use crate::condition::Compiled;
@@ -10,14 +12,12 @@ use crate::entry::{HEADER_BYTES, push_column};
 use crate::error::{Error, Result};
 use crate::record::LOOSE;
 use crate::schema::Lifetime;
+use crate::scratch::exactly;
 use crate::value::{ColumnType, Value, encode};
 use crate::write::{Change, Decide, Write, WriteKind};
 
 /// The largest entry: a family of a row with all of its columns.
 pub(crate) const MAX_ENTRY_BYTES: usize = 16 << 20;
-
-/// More than most entries take.
-const ROOM: usize = 512;
 
 /// A write that fits its table.
 pub(crate) struct Prepared {
@@ -131,8 +131,7 @@ fn families(table: &TableState, write: &Write<'_>) -> Result<Vec<PreparedFamily>
         ttl: write.ttl.or(declared.ttl),
         keep: write.keep.or(declared.keep),
     };
-    let mut declared: Vec<(DeclaredColumn, &str, &Change)> =
-        Vec::with_capacity(write.changes.len());
+    let mut declared: SmallVec<[(DeclaredColumn, &str, &Change); 16]> = SmallVec::new();
     let mut families = Vec::new();
     for (name, change) in &write.changes {
         match table.column(name) {
@@ -262,18 +261,17 @@ fn declared_content(
 ) -> Result<Content> {
     let whole = kind == WriteKind::Replace || columns.len() == table.names.of(family).len();
     if whole && columns.iter().all(|(_, _, change)| matches!(change, Change::Set(_))) {
-        // In a buffer with room to grow, then copied: entries are held in memory until they are
-        // flushed, and should be no larger there than they are.
-        let mut entry = Vec::with_capacity(ROOM);
-        entry.resize(HEADER_BYTES, 0);
-        for (column, name, change) in columns {
-            if let Change::Set(value) = change {
-                encode::write_varint(u64::from(column.id), &mut entry);
-                encoded(name, value, &mut entry)?;
+        let entry = exactly(|entry| {
+            entry.resize(HEADER_BYTES, 0);
+            for (column, name, change) in columns {
+                if let Change::Set(value) = change {
+                    encode::write_varint(u64::from(column.id), entry);
+                    encoded(name, value, entry)?;
+                }
             }
-        }
-        check_size(table.family(family).map_or("", |family| family.name()), entry.len())?;
-        return Ok(Content::Whole(entry.as_slice().to_vec()));
+            check_size(table.family(family).map_or("", |family| family.name()), entry.len())
+        })?;
+        return Ok(Content::Whole(entry));
     }
     let changes = columns.iter().map(|(column, name, change)| {
         Ok((column.id, prepare_change(name, column.column_type, change, kind)?))

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use foldhash::fast::RandomState;
 use stonecrop::keys::{Nulls, Type};
 use stonecrop::{ColumnType, Database, Error, Family, Index, Lead, Table, TableSchema};
 use stonecrop_dynamodb::value::AttributeType;
@@ -51,7 +52,7 @@ pub(super) struct Known {
     is_own: bool,
     /// The version of the table's definition that this is of.
     version: u32,
-    declared: HashMap<String, ColumnType>,
+    declared: HashMap<String, ColumnType, RandomState>,
     /// The types in the database of what its indexes are over, by their names.
     indexed: HashMap<String, Vec<Type>>,
     /// How long items stay after their time.
@@ -80,7 +81,7 @@ impl Known {
         };
         let indexed = schema.indexes().iter();
         let indexed = indexed.map(|index| (index.name().to_owned(), types(index))).collect();
-        let declared: HashMap<String, ColumnType> = schema
+        let declared = schema
             .families()
             .iter()
             .flat_map(|family| family.columns().zip(family.column_types()))

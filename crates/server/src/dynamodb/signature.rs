@@ -64,7 +64,8 @@ impl<'a> Fields<'a> {
         let (algorithm, fields) = authorization.split_once(' ').unwrap_or((authorization, ""));
         let mut problems = Vec::new();
         let mut found = [("Credential", None), ("Signature", None), ("SignedHeaders", None)];
-        for (name, value) in fields.split([',', ' ']).filter_map(|field| field.split_once('=')) {
+        let fields = fields.split(',').flat_map(|fields| fields.split(' '));
+        for (name, value) in fields.filter_map(|field| field.split_once('=')) {
             if let Some((_, first)) = found.iter_mut().find(|(of, _)| *of == name) {
                 first.get_or_insert(value);
             }

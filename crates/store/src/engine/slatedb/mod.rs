@@ -15,13 +15,14 @@ mod location;
 mod objects;
 mod prefixes;
 mod view;
+mod write;
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use futures::StreamExt;
 use futures::future::{join_all, try_join_all};
 use futures::stream::FuturesUnordered;
@@ -32,8 +33,8 @@ use slatedb::config::{
 };
 use slatedb::db_cache::DbCache;
 use slatedb::db_cache::moka::{MokaCache, MokaCacheOptions};
-use slatedb::{CompactorBuilder, Db, WriteBatch};
-use tokio::task::{AbortHandle, JoinHandle};
+use slatedb::{CompactorBuilder, Db};
+use tokio::task::AbortHandle;
 
 pub use self::compactor::SlateCompactor;
 pub use self::follower::Follower;
@@ -43,7 +44,8 @@ use self::bucket::Bucket;
 use self::checkpoint::Begun;
 use self::compact::{Demand, Scheduling};
 use self::view::{Earlier, Place, Threads, View};
-use crate::batch::{Batch, Operation};
+use self::write::{ShardWrite, by_shard};
+use crate::batch::Batch;
 use crate::engine::marker::Marker;
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
@@ -60,9 +62,6 @@ const WRITE_BUFFER: std::ops::RangeInclusive<usize> = 8 << 20..=64 << 20;
 /// How often what is in the log alone is made a file, so that little of it has to be read when the
 /// store is opened again.
 const LOG_KEPT_FOR: Duration = Duration::from_secs(60);
-/// Small keys and values are kept together in pieces of so many bytes.
-const PIECE: usize = 64 << 10;
-const MOST_IN_PIECE: usize = 8 << 10;
 /// How many write buffers a shard may have filled before its writers wait.
 const FULL_BUFFERS: usize = 4;
 /// How many looks for files to compact others have, to begin with what they are asked for.
@@ -116,7 +115,7 @@ pub struct SlateStore {
 struct Writer {
     /// What was begun and has not ended: of more than one write only where the object store was
     /// away for longer than a caller waits.
-    unsettled: FuturesUnordered<JoinHandle<(u8, Result<(), slatedb::Error>)>>,
+    unsettled: FuturesUnordered<ShardWrite>,
     /// The shards that were written to since the last state was published.
     touched: Vec<u8>,
     /// Why no further write is taken.
@@ -200,14 +199,16 @@ impl SlateStore {
         let waited = self.place.wait(async {
             while let Some(ended) = unsettled.next().await {
                 let error = match ended {
-                    Ok((_, Ok(()))) => continue,
-                    Ok((_, Err(error))) => self.place.write_error(error),
-                    Err(error) => self.place.poisoned(&error.to_string()),
+                    Ok(Ok(())) => continue,
+                    Ok(Err(error)) => self.place.write_error(error),
+                    Err(panic) => self.place.poisoned(&panic),
                 };
                 let (_, count) = failed.get_or_insert((error, 0));
                 *count += 1;
             }
         });
+        let left = std::mem::take(unsettled).into_iter();
+        *unsettled = left.map(|write| write.leave(&self.place.handle)).collect();
         if let Some((error, count)) = failed {
             let left = begun.saturating_sub(count);
             let part = match left {
@@ -540,18 +541,13 @@ impl Store for SlateStore {
         }
         for (shard, batch) in by_shard(operations) {
             let Some(db) = self.shards.get(usize::from(shard)).cloned() else { continue };
-            // As a task of its own it goes on when its caller has stopped waiting.
-            let write = self.place.handle.spawn(async move {
-                let written = async {
-                    let handle = db.write(batch).await?;
-                    match durability {
-                        Durability::Sync => handle.await_durable().await,
-                        Durability::Buffered => Ok(()),
-                    }
-                };
-                (shard, written.await)
-            });
-            writer.unsettled.push(write);
+            writer.unsettled.push(ShardWrite::new(async move {
+                let handle = db.write(batch).await?;
+                match durability {
+                    Durability::Sync => handle.await_durable().await,
+                    Durability::Buffered => Ok(()),
+                }
+            }));
             if let Some(dirty) = self.dirty.get(usize::from(shard)) {
                 dirty.store(true, Ordering::Relaxed);
             }
@@ -640,65 +636,6 @@ impl Store for SlateStore {
             closed.map_err(|error| self.place.error(error))?;
         }
         Ok(())
-    }
-}
-
-/// A batch for each shard that it writes to.
-fn by_shard(operations: Vec<Operation>) -> Vec<(u8, WriteBatch)> {
-    let mut batches: Vec<(u8, WriteBatch)> = Vec::new();
-    let mut shards = [const { (None::<usize>, Pieces::new()) }; 256];
-    for Operation { shard, key, value } in &operations {
-        if let (Some((_, pieces)), Some(value)) = (shards.get_mut(usize::from(*shard)), value) {
-            pieces.expect(key);
-            pieces.expect(value);
-        }
-    }
-    for Operation { shard, key, value } in operations {
-        let Some((place, pieces)) = shards.get_mut(usize::from(shard)) else { continue };
-        let at = *place.get_or_insert_with(|| {
-            batches.push((shard, WriteBatch::new()));
-            batches.len() - 1
-        });
-        let Some((_, batch)) = batches.get_mut(at) else { continue };
-        match value {
-            Some(value) => batch.put_bytes(pieces.keep(key), pieces.keep(value)),
-            None => batch.delete(key),
-        }
-    }
-    batches
-}
-
-/// Small keys and values of a shard's batch, side by side in large pieces of memory. One by one,
-/// other threads than the one that has made them would share and free each.
-struct Pieces {
-    /// How many bytes are still to come.
-    expected: usize,
-    piece: Option<BytesMut>,
-}
-
-impl Pieces {
-    const fn new() -> Self {
-        Pieces { expected: 0, piece: None }
-    }
-
-    fn expect(&mut self, bytes: &Bytes) {
-        if bytes.len() <= MOST_IN_PIECE {
-            self.expected += bytes.len();
-        }
-    }
-
-    /// The same bytes, kept with the others; only of what was expected.
-    fn keep(&mut self, bytes: Bytes) -> Bytes {
-        if bytes.len() > MOST_IN_PIECE {
-            return bytes;
-        }
-        let room = self.piece.take().filter(|piece| piece.capacity() >= bytes.len());
-        let mut piece = room.unwrap_or_else(|| BytesMut::with_capacity(self.expected.min(PIECE)));
-        self.expected = self.expected.saturating_sub(bytes.len());
-        piece.extend_from_slice(&bytes);
-        let kept = piece.split().freeze();
-        self.piece = Some(piece);
-        kept
     }
 }
 
