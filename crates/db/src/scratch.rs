@@ -33,7 +33,10 @@ mod tests {
         for length in [100, 3, 0, 200_000, 7] {
             let fill = |out: &mut Vec<u8>| {
                 // One within the other has memory of its own.
-                let inner = exactly(|out| Ok::<_, ()>(out.extend([1, 2, 3])))?;
+                let inner = exactly(|out| {
+                    out.extend([1, 2, 3]);
+                    Ok::<_, ()>(())
+                })?;
                 out.resize(length, 7);
                 out.extend(inner);
                 Ok::<_, ()>(())
