@@ -3,6 +3,7 @@
 mod contender;
 mod data;
 mod figures;
+mod limit;
 mod measure;
 mod report;
 mod workload;
@@ -15,6 +16,7 @@ use anyhow::Result;
 use crate::{machine, page};
 use contender::Contender;
 use figures::Figures;
+use limit::Limit;
 use measure::{Place, Size, pass};
 
 const SIZE: Size = Size { customers: 10_000, partitions: 100, time: Duration::from_secs(2) };
@@ -27,8 +29,15 @@ pub(crate) fn quick(program: &Path, directory: &Path) -> Result<()> {
     for contender in Contender::OURS {
         pass(contender, place, QUICK, &mut figures)?;
     }
-    print!("{}", report::markdown(&figures)?);
+    let mut limit = Limit::default();
+    limit.pass(program, QUICK.time)?;
+    print!("{}{}", report::markdown(&figures)?, limit.markdown(&figures)?);
     figures.ours_are_right()
+}
+
+/// What a get of an item is answered with.
+pub(crate) fn answer() -> String {
+    limit::answer()
 }
 
 /// Measures everything and writes the report.
@@ -39,9 +48,10 @@ pub(crate) fn run(
     docs: &Path,
     passes: u32,
 ) -> Result<()> {
-    let mut figures = Figures::default();
+    let (mut figures, mut limit) = (Figures::default(), Limit::default());
     let place = Place { program, peers, directory };
     for _ in 0..passes {
+        limit.pass(program, SIZE.time)?;
         for contender in Contender::ALL {
             if contender.is_installed(peers) {
                 pass(contender, place, SIZE, &mut figures)?;
@@ -50,7 +60,7 @@ pub(crate) fn run(
             }
         }
     }
-    let tables = report::markdown(&figures)?;
+    let tables = format!("{}{}", report::markdown(&figures)?, limit.markdown(&figures)?);
     print!("{tables}");
     figures.ours_are_right()?;
     let section = format!(

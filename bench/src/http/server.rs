@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result};
+use axum::body::Bytes;
 use clap::ValueEnum;
 use stonecrop::{ColumnType, Database, Durability, Family, Index, TableSchema, Write};
 use stonecrop_server::{Config, Server};
@@ -20,6 +21,8 @@ pub(crate) enum Kind {
     Empty,
     /// Answers everything with the bytes of a row, from axum and hyper alone.
     Echo,
+    /// The same with an item of DynamoDB's, once the whole request was read.
+    Item,
 }
 
 pub(crate) const OWNERS: u64 = 1_000;
@@ -50,6 +53,12 @@ pub(crate) fn serve(kind: Kind, folder: &Path, rows: u64) -> Result<()> {
             Kind::Echo => {
                 tell()?;
                 axum::serve(listener, axum::Router::new().fallback(|| async { ANSWER })).await?;
+            }
+            Kind::Item => {
+                tell()?;
+                let item = Bytes::from(crate::dynamodb::answer());
+                let answer = move |_request: Bytes| std::future::ready(item.clone());
+                axum::serve(listener, axum::Router::new().fallback(answer)).await?;
             }
         }
         Ok(())
