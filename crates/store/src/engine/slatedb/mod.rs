@@ -207,8 +207,10 @@ impl SlateStore {
                 *count += 1;
             }
         });
-        let left = std::mem::take(unsettled).into_iter();
-        *unsettled = left.map(|write| write.leave(&self.place.handle)).collect();
+        if waited.is_err() {
+            let left = std::mem::take(unsettled).into_iter();
+            *unsettled = left.map(|write| write.leave(&self.place.handle)).collect();
+        }
         if let Some((error, count)) = failed {
             let left = begun.saturating_sub(count);
             let part = match left {

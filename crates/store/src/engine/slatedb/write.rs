@@ -116,3 +116,31 @@ impl Pieces {
         kept
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_goes_on_when_nobody_waits_for_it_any_more() {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let (go, going) = tokio::sync::oneshot::channel();
+        let (done, was_done) = std::sync::mpsc::channel();
+        let mut write = ShardWrite::new(async move {
+            let _ = going.await;
+            let _ = done.send(());
+            Ok(())
+        });
+        assert!((&mut write).now_or_never().is_none());
+        let left = write.leave(runtime.handle());
+        go.send(()).unwrap();
+        was_done.recv().unwrap();
+        assert!(matches!(runtime.block_on(left), Ok(Ok(()))));
+    }
+
+    #[test]
+    fn a_write_that_panics_has_ended() {
+        let ended = ShardWrite::new(async { panic!("on purpose") }).now_or_never();
+        assert_eq!(ended.unwrap().unwrap_err(), "a write has panicked");
+    }
+}
