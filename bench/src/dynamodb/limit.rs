@@ -1,5 +1,5 @@
-//! How many gets any server could answer: the same requests, and answers of the same length, from axum
-//! and hyper alone.
+//! How many gets axum and hyper alone can answer: the same requests, each with an item of the same
+//! length, and nothing done for it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,7 +20,8 @@ use crate::number::{microseconds, rate, times};
 /// The customer that every request is answered with.
 const CUSTOMER: u64 = 1;
 
-pub(super) fn answer() -> String {
+/// What a get of an item is answered with.
+pub(crate) fn answer() -> String {
     format!(r#"{{"Item":{}}}"#, customer(CUSTOMER))
 }
 
@@ -64,7 +65,7 @@ impl Limit {
             let ratio = |ratio: Option<f64>| ratio.map_or("–".to_owned(), times);
             writeln!(
                 text,
-                "| the most there can be | {clients} | {} | {} | {} | {} |",
+                "| an item, whatever is asked | {clients} | {} | {} | {} | {} |",
                 rate(*most),
                 microseconds(*processor),
                 ratio(peer.map(|(_, peer)| most / peer.rate)),
