@@ -1,5 +1,7 @@
 //! Indexes as the plain map sees them: which entry a row should have, and what is refused.
 
+use std::ops::RangeInclusive;
+
 use proptest::prelude::*;
 use stonecrop::{Index, Timestamp, Value};
 
@@ -34,8 +36,9 @@ pub(super) struct ModelIndex {
     pub(super) step: IndexStep,
     /// It could not be completed, and is as if it were not there.
     pub(super) failed: bool,
-    /// How many rows had values of another type when it was made.
-    pub(super) left_out: u64,
+    /// How many rows had values of another type when it was made; fewer, if a compaction had
+    /// dropped some of them before the clock went back.
+    pub(super) left_out: RangeInclusive<u64>,
 }
 
 struct ModelEntry {
@@ -150,7 +153,7 @@ impl IndexStep {
         !claims.iter().any(is_twice)
     }
 
-    /// How many rows do not fit.
+    /// How many rows do not fit at a time.
     pub(super) fn misfits(&self, rows: &Rows, now: Timestamp) -> u64 {
         let horizon = from(now, -DROP_DELAY);
         let misfits = rows.iter().filter(|(place, row)| self.entry(place, row, horizon).is_err());
