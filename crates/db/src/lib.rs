@@ -101,7 +101,7 @@ pub use scan::{Rows, Scan};
 pub use schema::{Family, History, Placement, TableSchema};
 pub use table::Table;
 pub use value::{ColumnType, Value};
-pub use write::Write;
+pub use write::{Decision, Write};
 pub use writer::{Commit, Durability, Outcome, Receipt, Submitted, WriterStats};
 
 // The Rust code of the README is tested with the examples.

@@ -29,7 +29,7 @@ use crate::value::Value;
 pub struct Write<'a> {
     pub(crate) key: RowKey<'a>,
     pub(crate) kind: WriteKind,
-    pub(crate) changes: Vec<(Cow<'a, str>, Change)>,
+    pub(crate) changes: Vec<(Cow<'a, str>, Change<'a>)>,
     pub(crate) condition: Option<Condition>,
     pub(crate) written_at: Option<Timestamp>,
     pub(crate) ttl: Option<Duration>,
@@ -38,11 +38,31 @@ pub struct Write<'a> {
     pub(crate) decide: Option<Decide>,
 }
 
-/// Makes a write of the row as it is.
-#[derive(Clone)]
-pub(crate) struct Decide(pub(crate) Arc<Deciding>);
+/// What a function makes of a write, with the row as it is: see [`Write::unless`].
+///
+/// ```
+/// use stonecrop::{Decision, Write};
+/// let instead = Decision::Instead(Box::new(Write::delete(1)));
+/// ```
+#[derive(Clone, Debug)]
+pub enum Decision {
+    /// The write is done as it is.
+    AsIs,
+    /// Another one is done, to any row of the table.
+    Instead(Box<Write<'static>>),
+    /// Nothing is done.
+    Nothing,
+}
 
-type Deciding = dyn Fn(Option<&Row>) -> Result<Option<Write<'static>>> + Send + Sync;
+/// Makes a decision on the row as it is.
+#[derive(Clone)]
+pub(crate) struct Decide {
+    pub(crate) ask: Arc<Asked>,
+    /// Whether the write is nothing but the question.
+    pub(crate) is_all: bool,
+}
+
+type Asked = dyn Fn(Option<&Row>) -> Result<Decision> + Send + Sync;
 
 impl fmt::Debug for Decide {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -64,8 +84,8 @@ pub(crate) enum WriteKind {
 
 /// What happens to a column.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Change {
-    Set(Value),
+pub(crate) enum Change<'a> {
+    Set(Cow<'a, Value>),
     Remove,
     /// Adds to a number; one that is not there counts as zero.
     Add(Value),
@@ -73,6 +93,18 @@ pub(crate) enum Change {
     Append(Vec<Value>),
     /// Sets fields of a map; one that is not there counts as empty.
     Merge(BTreeMap<String, Value>),
+}
+
+impl Change<'_> {
+    pub(crate) fn into_owned(self) -> Change<'static> {
+        match self {
+            Change::Set(value) => Change::Set(Cow::Owned(value.into_owned())),
+            Change::Remove => Change::Remove,
+            Change::Add(number) => Change::Add(number),
+            Change::Append(values) => Change::Append(values),
+            Change::Merge(fields) => Change::Merge(fields),
+        }
+    }
 }
 
 impl<'a> Write<'a> {
@@ -157,10 +189,64 @@ impl<'a> Write<'a> {
         key: impl Into<RowKey<'a>>,
         decide: impl Fn(Option<&Row>) -> Result<Option<Write<'static>>> + Send + Sync + 'static,
     ) -> Self {
-        Write { decide: Some(Decide(Arc::new(decide))), ..Self::new(key, WriteKind::Put) }
+        let ask = move |row: Option<&Row>| {
+            let write = decide(row)?;
+            Ok(write.map_or(Decision::Nothing, |write| Decision::Instead(Box::new(write))))
+        };
+        let decide = Some(Decide { ask: Arc::new(ask), is_all: true });
+        Write { decide, ..Self::new(key, WriteKind::Put) }
     }
 
-    fn change(mut self, column: impl Into<Cow<'a, str>>, change: Change) -> Self {
+    /// Unless a function decides otherwise, which is asked as that of [`Write::decide`] is. A write
+    /// that is most often done as it is had better be given like this: it is made ready beforehand,
+    /// while nobody waits for it.
+    ///
+    /// ```
+    /// use stonecrop::{Database, Decision, TableSchema, Write};
+    /// let stock = Database::memory().create_table(TableSchema::new("stock", "item string", "")?)?;
+    /// let first = |count| {
+    ///     Write::put("apple").set("count", count).unless(|row| match row {
+    ///         None => Ok(Decision::AsIs),
+    ///         Some(_) => Ok(Decision::Nothing),
+    ///     })
+    /// };
+    /// stock.write_all([first(1), first(2)])?;
+    /// assert_eq!(stock.get("apple")?.unwrap().value("count"), Some(&1.into()));
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn unless(
+        mut self,
+        decide: impl Fn(Option<&Row>) -> Result<Decision> + Send + Sync + 'static,
+    ) -> Self {
+        self.decide = Some(Decide { ask: Arc::new(decide), is_all: false });
+        self
+    }
+
+    /// The same write with copies of all that it borrows.
+    ///
+    /// ```
+    /// # use stonecrop::Write;
+    /// let name = "name".to_owned();
+    /// let write: Write<'static> = Write::put(1).set(&name, "Ann").into_owned();
+    /// ```
+    pub fn into_owned(self) -> Write<'static> {
+        let owned = |(column, change): (Cow<'a, str>, Change<'a>)| {
+            (Cow::Owned(column.into_owned()), change.into_owned())
+        };
+        Write {
+            key: self.key.into_owned(),
+            kind: self.kind,
+            changes: self.changes.into_iter().map(owned).collect(),
+            condition: self.condition,
+            written_at: self.written_at,
+            ttl: self.ttl,
+            keep: self.keep,
+            gone_at: self.gone_at,
+            decide: self.decide,
+        }
+    }
+
+    fn change(mut self, column: impl Into<Cow<'a, str>>, change: Change<'a>) -> Self {
         self.changes.push((column.into(), change));
         self
     }
@@ -171,7 +257,18 @@ impl<'a> Write<'a> {
     /// stonecrop::Write::put(1).set("name", "Ann").set("age", 41);
     /// ```
     pub fn set(self, column: impl Into<Cow<'a, str>>, value: impl Into<Value>) -> Self {
-        self.change(column, Change::Set(value.into()))
+        self.change(column, Change::Set(Cow::Owned(value.into())))
+    }
+
+    /// The same without a copy of the value.
+    ///
+    /// ```
+    /// # use stonecrop::{Value, Write};
+    /// let name = Value::from("Ann");
+    /// Write::put(1).set_borrowed("name", &name);
+    /// ```
+    pub fn set_borrowed(self, column: impl Into<Cow<'a, str>>, value: &'a Value) -> Self {
+        self.change(column, Change::Set(Cow::Borrowed(value)))
     }
 
     /// Removes a column, if it is there.

@@ -1,5 +1,6 @@
 //! What all handlers share.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak, mpsc};
@@ -56,7 +57,7 @@ struct Counted {
 /// Some of them wait for the disk, and a few that take long must not hold up all others.
 const THREADS_A_CORE: usize = 16;
 /// So many writes are prepared faster than another thread is found for it.
-const FEW_WRITES: usize = 10;
+const FEW_WRITES: usize = 25;
 /// The shortest time between two counts.
 const SHORTEST_REST: Duration = Duration::from_secs(1);
 /// Counting takes at most about this part of the time.
@@ -201,7 +202,7 @@ impl App {
     pub(crate) async fn write(
         &self,
         table: Table,
-        writes: Vec<Write<'static>>,
+        writes: impl Writes,
         durability: Durability,
     ) -> Result<Receipt> {
         let submitted = match writes.len() {
@@ -215,7 +216,10 @@ impl App {
             Submission::Queued(receipt) => self.within_time(async { Ok(receipt.await?) }).await,
             // A thread waits for room.
             Submission::Full(table, writes) => {
-                self.in_time(move |_| Ok(table.write_with(writes, durability)?)).await
+                let write = move |_: &Database| {
+                    Ok(table.write_with(writes.writes().into_owned(), durability)?)
+                };
+                self.in_time(write).await
             }
         }
     }
@@ -315,22 +319,34 @@ impl App {
     }
 }
 
-/// What became of writes that were to be queued.
-enum Submission {
-    Queued(Submitted),
-    Full(Table, Vec<Write<'static>>),
+/// What writes to one table are made of; they are made when they are wanted, and borrow from it.
+pub(crate) trait Writes: Send + 'static {
+    fn len(&self) -> usize;
+
+    fn writes(&self) -> Cow<'_, [Write<'_>]>;
 }
 
-impl Submission {
-    fn new(
-        app: &App,
-        table: Table,
-        writes: Vec<Write<'static>>,
-        durability: Durability,
-    ) -> Result<Self> {
+impl Writes for Vec<Write<'static>> {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn writes(&self) -> Cow<'_, [Write<'_>]> {
+        Cow::Borrowed(self)
+    }
+}
+
+/// What became of writes that were to be queued.
+enum Submission<W> {
+    Queued(Submitted),
+    Full(Table, W),
+}
+
+impl<W: Writes> Submission<W> {
+    fn new(app: &App, table: Table, writes: W, durability: Durability) -> Result<Self> {
         app.note_crowd();
         let run = |commit| app.commit(commit);
-        match table.submit(&writes, durability, run) {
+        match table.submit(&writes.writes(), durability, run) {
             Err(Error::Busy) => Ok(Submission::Full(table, writes)),
             submitted => Ok(Submission::Queued(submitted?)),
         }

@@ -14,7 +14,7 @@ use crate::index::entries_of;
 use crate::read::{Loader, Moment, Selection};
 use crate::record::{LOOSE, Record, entry_key, history_key, history_range, record};
 use crate::schema::History;
-use crate::write::{Decide, WriteKind};
+use crate::write::{Decision, WriteKind};
 use crate::writer::Outcome;
 use crate::writer::changes::Draft;
 use crate::writer::pending::Pending;
@@ -142,11 +142,21 @@ impl<'p, 's> Request<'p, 's> {
 
     /// What is to be written, if a function decides on it.
     fn decided(&mut self, write: Prepared) -> Result<Option<Prepared>> {
-        let Some(Decide(decide)) = &write.decide else { return Ok(Some(write)) };
-        let moment = Moment::now(self.now);
-        let mut row = Loader::new(self.pending.view(), &write.table, &write.place, moment);
-        let row = row.row(&Selection::all(&write.table))?;
-        let Some(decided) = decide(row.as_ref())? else { return Ok(None) };
+        let Some(decide) = &write.decide else { return Ok(Some(write)) };
+        let row = match write.is_new() {
+            true => None,
+            false => {
+                let moment = Moment::now(self.now);
+                let view = self.pending.view();
+                let mut row = Loader::new(view, &write.table, &write.place, moment);
+                row.row(&Selection::all(&write.table))?
+            }
+        };
+        let decided = match (decide.ask)(row.as_ref())? {
+            Decision::AsIs => return Ok(Some(write)),
+            Decision::Nothing => return Ok(None),
+            Decision::Instead(decided) => decided,
+        };
         if decided.decide.is_some() || decided.condition.is_some() {
             let reason = "what a function decided on has no condition, and nothing to decide";
             return Err(Error::Refused { reason: reason.to_owned() });

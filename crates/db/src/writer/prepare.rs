@@ -64,7 +64,7 @@ pub(crate) enum ColumnChange {
     Apply {
         column: String,
         column_type: ColumnType,
-        change: Change,
+        change: Change<'static>,
     },
 }
 
@@ -75,7 +75,8 @@ impl Prepared {
         write: &Write<'_>,
     ) -> Result<Self> {
         let place = table.place(write.key.values())?;
-        if let (Some(_), Some((column, _))) = (&write.decide, write.changes.first()) {
+        let is_only_decided = write.decide.as_ref().is_some_and(|decide| decide.is_all);
+        if let Some((column, _)) = write.changes.first().filter(|_| is_only_decided) {
             return Err(Error::value(column, "what is set is up to the function that decides"));
         }
         let families = match write.kind {
@@ -131,7 +132,7 @@ fn families(table: &TableState, write: &Write<'_>) -> Result<Vec<PreparedFamily>
         ttl: write.ttl.or(declared.ttl),
         keep: write.keep.or(declared.keep),
     };
-    let mut declared: SmallVec<[(DeclaredColumn, &str, &Change); 16]> = SmallVec::new();
+    let mut declared: SmallVec<[(DeclaredColumn, &str, &Change<'_>); 16]> = SmallVec::new();
     let mut families = Vec::new();
     for (name, change) in &write.changes {
         match table.column(name) {
@@ -191,7 +192,7 @@ fn check_loose_name(table: &TableState, name: &str) -> Result<()> {
     Err(Error::Column { column: name.to_owned(), problem: problem.to_owned() })
 }
 
-fn check_type(name: &str, expected: ColumnType, change: &Change) -> Result<()> {
+fn check_type(name: &str, expected: ColumnType, change: &Change<'_>) -> Result<()> {
     let found = match change {
         Change::Set(value) => value.column_type(),
         Change::Append(_) => ColumnType::List,
@@ -223,7 +224,7 @@ pub(crate) fn check_size(name: &str, size: usize) -> Result<()> {
 fn prepare_change(
     name: &str,
     column_type: ColumnType,
-    change: &Change,
+    change: &Change<'_>,
     kind: WriteKind,
 ) -> Result<ColumnChange> {
     match change {
@@ -238,12 +239,13 @@ fn prepare_change(
         }
         Change::Remove => Ok(ColumnChange::Remove),
         change => {
-            Ok(ColumnChange::Apply { column: name.to_owned(), column_type, change: change.clone() })
+            let change = change.clone().into_owned();
+            Ok(ColumnChange::Apply { column: name.to_owned(), column_type, change })
         }
     }
 }
 
-fn loose_content(name: &str, change: &Change, kind: WriteKind) -> Result<Content> {
+fn loose_content(name: &str, change: &Change<'_>, kind: WriteKind) -> Result<Content> {
     if let Change::Set(value) = change {
         let mut entry = vec![0; HEADER_BYTES];
         encoded(name, value, &mut entry)?;
@@ -256,7 +258,7 @@ fn loose_content(name: &str, change: &Change, kind: WriteKind) -> Result<Content
 fn declared_content(
     table: &TableState,
     family: u16,
-    columns: &[(DeclaredColumn, &str, &Change)],
+    columns: &[(DeclaredColumn, &str, &Change<'_>)],
     kind: WriteKind,
 ) -> Result<Content> {
     let whole = kind == WriteKind::Replace || columns.len() == table.names.of(family).len();
@@ -336,7 +338,7 @@ impl ColumnChange {
 }
 
 /// What a function makes of a value. Null counts as not there.
-fn changed(old: Option<Value>, change: &Change) -> Result<Value, String> {
+fn changed(old: Option<Value>, change: &Change<'_>) -> Result<Value, String> {
     let old = old.filter(|value| *value != Value::Null);
     match (change, old) {
         (Change::Add(number), old) => crate::value::add(&old.unwrap_or(Value::Int(0)), number),
@@ -356,7 +358,7 @@ fn changed(old: Option<Value>, change: &Change) -> Result<Value, String> {
         (Change::Merge(_), Some(other)) => {
             Err(format!("it holds {}, and only a map can be merged into", other.column_type()))
         }
-        (Change::Set(value), _) => Ok(value.clone()),
+        (Change::Set(value), _) => Ok(value.clone().into_owned()),
         (Change::Remove, _) => Ok(Value::Null),
     }
 }

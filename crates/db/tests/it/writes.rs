@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use stonecrop::{
-    Commit, Condition, Database, Durability, Error, Family, Scan, TableSchema, Value, Write,
+    Commit, Condition, Database, Decision, Durability, Error, Family, Scan, TableSchema, Value,
+    Write,
 };
 
 use crate::harness::{Engine, Fixture, at, in_every_state, on_every_engine, rows, value};
@@ -397,6 +398,39 @@ fn a_function_can_decide_on_another_row_on_a_deletion_or_on_nothing() {
         });
         assert!(table.write(gone).unwrap().writes[0].ignored.is_empty());
         assert_eq!(rows(&table, Scan::all()).len(), 1);
+    });
+}
+
+/// Of a new row the name, of one that is there how often it was asked for, twice at most.
+fn welcome(name: &str) -> Write<'_> {
+    Write::put(1).set("name", name).unless(|row| {
+        let Some(row) = row else { return Ok(Decision::AsIs) };
+        let again = match row.value("again") {
+            None => 1,
+            Some(Value::Int(again)) if *again < 2 => again + 1,
+            Some(_) => return Ok(Decision::Nothing),
+        };
+        Ok(Decision::Instead(Box::new(Write::put(1).set("again", again))))
+    })
+}
+
+#[test]
+fn a_write_is_done_as_it_is_unless_a_function_decides_otherwise() {
+    in_every_state(create, |fixture| {
+        let table = fixture.table();
+        table.write_all([welcome("Ann"), welcome("Bob")]).unwrap();
+        assert_eq!(value(fixture, "again"), Some(1.into()));
+        table.write_all([welcome("Cid"), welcome("Dan")]).unwrap();
+        assert_eq!(value(fixture, "name"), Some("Ann".into()));
+        assert_eq!(value(fixture, "again"), Some(2.into()));
+        table.write_all([Write::delete(1), welcome("Eve")]).unwrap();
+        assert_eq!(value(fixture, "name"), Some("Eve".into()));
+        assert_eq!(value(fixture, "again"), None);
+        let refused = Write::delete(1).unless(|_| Err(Error::Refused { reason: String::new() }));
+        assert!(matches!(table.write(refused), Err(Error::Refused { .. })));
+        let failed = welcome("Fay").when(Condition::NotExists);
+        assert!(matches!(table.write(failed), Err(Error::ConditionFailed { .. })));
+        assert_eq!(value(fixture, "name"), Some("Eve".into()));
     });
 }
 

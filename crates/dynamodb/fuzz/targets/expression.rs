@@ -32,7 +32,7 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
         update.updated_old(&item);
         if let Ok(updated) = update.apply(&item) {
             check_nesting(&updated).unwrap();
-            update.updated_new(&item).unwrap();
+            update.updated_new(&item, &updated).unwrap();
         }
     }
 });

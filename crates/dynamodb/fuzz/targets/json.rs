@@ -2,22 +2,46 @@
 //! read without JSON in between is the same.
 #![no_main]
 
+use std::collections::BTreeMap;
+
+use serde_json::Value;
 use stonecrop_dynamodb::ErrorKind;
 use stonecrop_dynamodb::legacy::{Filter, attribute_updates, expected, filter, key_conditions};
 use stonecrop_dynamodb::value::{
-    check_shape, decode, decode_item, encode, read_items, read_json, value_size,
+    ItemWrite, check_shape, decode, decode_item, encode, read_item, read_json, read_writes,
+    value_size,
 };
+
+/// The writes of a batch, by way of JSON.
+fn written(mut tables: Value) -> BTreeMap<String, Vec<ItemWrite>> {
+    let write = |write: &mut Value| match write.as_object().unwrap().keys().next().unwrap().as_str() {
+        "PutRequest" => ItemWrite::Put(decode_item(write["PutRequest"]["Item"].take()).unwrap()),
+        _ => ItemWrite::Delete(decode_item(write["DeleteRequest"]["Key"].take()).unwrap()),
+    };
+    let tables = tables.as_object_mut().unwrap().iter_mut();
+    let of_table = |(name, writes): (&String, &mut Value)| {
+        (name.clone(), writes.as_array_mut().unwrap().iter_mut().map(write).collect())
+    };
+    tables.map(of_table).collect()
+}
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     let request = [&b"{\"Item\":{\"a\":"[..], input, &b"}}"[..]].concat();
     for request in [input, &request] {
-        if let Some((rest, items)) = read_items(request, &["Item", "Key"]) {
+        if let Some((rest, item)) = read_item(request, "Item") {
             let mut json = read_json(request).unwrap();
-            for (name, item) in items {
-                let read = json.as_object_mut().unwrap().remove(name).unwrap();
-                assert!(read.as_object().unwrap().values().all(|value| check_shape(value).is_ok()));
-                assert_eq!(decode_item(read).unwrap(), item);
-            }
+            let read = json.as_object_mut().unwrap().remove("Item").unwrap();
+            assert!(read.as_object().unwrap().values().all(|value| check_shape(value).is_ok()));
+            assert_eq!(decode_item(read).unwrap(), item);
+            assert_eq!(json.as_object(), Some(&rest));
+        }
+    }
+    let writes = [&b"{\"RequestItems\":{\"a\":["[..], input, &b"]}}"[..]].concat();
+    for request in [input, &writes] {
+        if let Some((rest, tables)) = read_writes(request) {
+            let mut json = read_json(request).unwrap();
+            let read = json.as_object_mut().unwrap().remove("RequestItems").unwrap();
+            assert_eq!(written(read), tables);
             assert_eq!(json.as_object(), Some(&rest));
         }
     }

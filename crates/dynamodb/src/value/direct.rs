@@ -7,6 +7,7 @@
 //! order.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -17,23 +18,59 @@ use super::decode::{MAX_NESTING, decode_typed};
 use super::number::parse_number;
 use super::{AttributeType, Item};
 
-/// Parameters, and items by name.
-type Request<'n> = (Map<String, Json>, Vec<(&'n str, Item)>);
-
-/// The parameters of a request, and apart from them the items that some of its names stand for.
-/// None where anything is not as simple as that.
+/// A write of a batch.
 ///
 /// ```
-/// use stonecrop_dynamodb::value::read_items;
-/// let request = br#"{"TableName": "people", "Key": {"id": {"N": "1"}}}"#;
-/// let (parameters, items) = read_items(request, &["Key"]).unwrap();
-/// assert_eq!(parameters["TableName"], "people");
-/// assert!(items[0].1.contains_key("id"));
-/// assert!(read_items(br#"{"Key": {"id": {"N": "one"}}}"#, &["Key"]).is_none());
+/// use stonecrop_dynamodb::value::{ItemWrite, read_writes};
+/// let request = br#"{"RequestItems": {"people": [{"DeleteRequest": {"Key": {"id": {"N": "1"}}}}]}}"#;
+/// let (_, tables) = read_writes(request).unwrap();
+/// assert!(matches!(tables["people"][0], ItemWrite::Delete(_)));
 /// ```
-pub fn read_items<'n>(request: &[u8], names: &[&'n str]) -> Option<Request<'n>> {
-    let mut json = serde_json::Deserializer::from_slice(request);
-    let read = Parameters { names }.deserialize(&mut json).ok()?;
+#[derive(Clone, Debug, PartialEq)]
+pub enum ItemWrite {
+    /// Of a whole item.
+    Put(Item),
+    /// Of the item with this key.
+    Delete(Item),
+}
+
+/// The parameters of a request, and apart from them the item that one of its names stands for. None
+/// where anything is not as simple as that.
+///
+/// ```
+/// use stonecrop_dynamodb::value::read_item;
+/// let request = br#"{"TableName": "people", "Key": {"id": {"N": "1"}}}"#;
+/// let (parameters, key) = read_item(request, "Key").unwrap();
+/// assert_eq!(parameters["TableName"], "people");
+/// assert!(key.contains_key("id"));
+/// assert!(read_item(br#"{"Key": {"id": {"N": "one"}}}"#, "Key").is_none());
+/// ```
+pub fn read_item(request: &[u8], name: &str) -> Option<(Map<String, Json>, Item)> {
+    read(request, Parameters { name, seed: Items { depth: 1 } })
+}
+
+/// The parameters of a BatchWriteItem, and apart from them what it writes, by table. None where
+/// anything is not as simple as that.
+///
+/// ```
+/// use stonecrop_dynamodb::value::read_writes;
+/// let put = r#"{"PutRequest": {"Item": {"id": {"N": "1"}}}}"#;
+/// let request = format!(r#"{{"RequestItems": {{"people": [{put}, {put}]}}}}"#);
+/// let (_, tables) = read_writes(request.as_bytes()).unwrap();
+/// assert_eq!(tables["people"].len(), 2);
+/// assert!(read_writes(br#"{"RequestItems": {"people": [{}]}}"#).is_none());
+/// ```
+#[expect(clippy::type_complexity, reason = "it is told apart at once")]
+pub fn read_writes(
+    request: &[u8],
+) -> Option<(Map<String, Json>, BTreeMap<String, Vec<ItemWrite>>)> {
+    read(request, Parameters { name: "RequestItems", seed: Tables })
+}
+
+fn read<'de, S: DeserializeSeed<'de>>(request: &'de [u8], seed: S) -> Option<S::Value> {
+    // All at once: text by text it took a seventh of the time.
+    let mut json = serde_json::Deserializer::from_str(std::str::from_utf8(request).ok()?);
+    let read = seed.deserialize(&mut json).ok()?;
     json.end().ok()?;
     Some(read)
 }
@@ -70,45 +107,121 @@ impl<'de> Deserialize<'de> for Text<'de> {
     }
 }
 
-struct Parameters<'a, 'n> {
-    names: &'a [&'n str],
+/// Parameters, of which one is read apart.
+struct Parameters<'n, S> {
+    name: &'n str,
+    seed: S,
 }
 
-impl<'de, 'n> DeserializeSeed<'de> for Parameters<'_, 'n> {
-    type Value = Request<'n>;
+impl<'de, S: DeserializeSeed<'de> + Copy> DeserializeSeed<'de> for Parameters<'_, S> {
+    type Value = (Map<String, Json>, S::Value);
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_map(self)
     }
 }
 
-impl<'de, 'n> Visitor<'de> for Parameters<'_, 'n> {
-    type Value = Request<'n>;
+impl<'de, S: DeserializeSeed<'de> + Copy> Visitor<'de> for Parameters<'_, S> {
+    type Value = (Map<String, Json>, S::Value);
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("parameters")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let (mut parameters, mut items) = (Map::new(), Vec::<(&'n str, Item)>::new());
+        let (mut parameters, mut apart) = (Map::new(), None);
         while let Some(Text(name)) = map.next_key()? {
-            let before = match self.names.iter().find(|known| **known == name) {
-                Some(known) if items.iter().any(|(name, _)| name == known) => true,
-                Some(known) => {
-                    items.push((known, map.next_value_seed(Items { depth: 1 })?));
-                    false
-                }
-                None => parameters.insert(name.into_owned(), map.next_value()?).is_some(),
+            let before = match name == self.name {
+                true => apart.replace(map.next_value_seed(self.seed)?).is_some(),
+                false => parameters.insert(name.into_owned(), map.next_value()?).is_some(),
             };
             if before {
                 return Err(not_simple());
             }
         }
-        Ok((parameters, items))
+        Ok((parameters, apart.ok_or_else(not_simple)?))
+    }
+}
+
+/// The writes of a batch, by table.
+#[derive(Clone, Copy)]
+struct Tables;
+
+impl<'de> DeserializeSeed<'de> for Tables {
+    type Value = BTreeMap<String, Vec<ItemWrite>>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Tables {
+    type Value = BTreeMap<String, Vec<ItemWrite>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("writes by table")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut tables = BTreeMap::new();
+        while let Some((table, writes)) = map.next_entry()? {
+            if tables.insert(table, writes).is_some() {
+                return Err(not_simple());
+            }
+        }
+        Ok(tables)
+    }
+}
+
+impl<'de> Deserialize<'de> for ItemWrite {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Kinds;
+
+        impl<'de> Visitor<'de> for Kinds {
+            type Value = ItemWrite;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a write of a batch")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ItemWrite, A::Error> {
+                let Some(Text(kind)) = map.next_key()? else { return Err(not_simple()) };
+                let mut item = |name| map.next_value_seed(Only { name });
+                let write = match &*kind {
+                    "PutRequest" => ItemWrite::Put(item("Item")?),
+                    "DeleteRequest" => ItemWrite::Delete(item("Key")?),
+                    _ => return Err(not_simple()),
+                };
+                match map.next_key::<Text<'de>>()? {
+                    None => Ok(write),
+                    Some(_) => Err(not_simple()),
+                }
+            }
+        }
+
+        deserializer.deserialize_map(Kinds)
+    }
+}
+
+/// An item that is the only parameter.
+struct Only {
+    name: &'static str,
+}
+
+impl<'de> DeserializeSeed<'de> for Only {
+    type Value = Item;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Item, D::Error> {
+        let parameters = Parameters { name: self.name, seed: Items { depth: 1 } };
+        match parameters.deserialize(deserializer)? {
+            (others, item) if others.is_empty() => Ok(item),
+            _ => Err(not_simple()),
+        }
     }
 }
 
 /// An item, or a map in one, whose values are at a depth.
+#[derive(Clone, Copy)]
 struct Items {
     depth: usize,
 }

@@ -8,8 +8,8 @@ use stonecrop::Value;
 use stonecrop::keys::{Date, Decimal, Uuid};
 use stonecrop_dynamodb::ErrorKind;
 use stonecrop_dynamodb::value::{
-    AttributeType, check_shape, decode, decode_item, encode, encode_item, equal, item_size,
-    read_items, read_json, value_size,
+    AttributeType, ItemWrite, check_shape, decode, decode_item, encode, encode_item, equal,
+    item_size, read_item, read_json, read_writes, value_size,
 };
 
 fn refused(json: Json) -> (ErrorKind, String) {
@@ -222,17 +222,22 @@ proptest! {
         item in prop::collection::btree_map("\\PC{0,3}", any_value(), 0..5),
     ) {
         let request = json!({"Item": encode_item(&item)}).to_string();
-        let read = read_items(request.as_bytes(), &["Item"]);
-        prop_assert_eq!(read, Some((Map::new(), vec![("Item", item)])));
+        prop_assert_eq!(read_item(request.as_bytes(), "Item"), Some((Map::new(), item.clone())));
+        let (put, delete) = (encode_item(&item), encode_item(&item));
+        let writes = json!([{"PutRequest": {"Item": put}}, {"DeleteRequest": {"Key": delete}}]);
+        let request = json!({"RequestItems": {"a": writes, "b": []}, "x": 1}).to_string();
+        let writes = vec![ItemWrite::Put(item.clone()), ItemWrite::Delete(item)];
+        let tables = BTreeMap::from([("a".to_owned(), writes), ("b".to_owned(), Vec::new())]);
+        let rest = Map::from_iter([("x".to_owned(), 1.into())]);
+        prop_assert_eq!(read_writes(request.as_bytes()), Some((rest, tables)));
     }
 
     #[test]
     fn what_is_read_from_bytes_is_what_its_json_is(value in any_json(), other in any_json()) {
         let request = json!({"Item": {"a": value}, "x": other});
-        if let Some((rest, items)) = read_items(request.to_string().as_bytes(), &["Item"]) {
+        if let Some((rest, item)) = read_item(request.to_string().as_bytes(), "Item") {
             prop_assert_eq!(check_shape(&value), Ok(()));
-            let item = decode_item(json!({"a": value}));
-            prop_assert_eq!(item.map(|item| vec![("Item", item)]), Ok(items));
+            prop_assert_eq!(decode_item(json!({"a": value})), Ok(item));
             prop_assert_eq!(Json::from(rest), json!({"x": other}));
         }
     }
@@ -261,6 +266,34 @@ fn a_set_of_the_same_elements_is_the_same_set() {
 }
 
 #[test]
+fn a_batch_that_is_not_simple_is_not_read_from_bytes() {
+    let put = r#""PutRequest": {"Item": {"a": {"S": "1"}}}"#;
+    let batch = |write: &str| format!(r#"{{"RequestItems": {{"people": [{{{write}}}]}}}}"#);
+    assert!(read_writes(batch(put).as_bytes()).is_some());
+    let delete = r#""DeleteRequest": {"Key": {"a": {"S": "1"}}}"#;
+    for request in [
+        batch(""),
+        batch(&format!("{put}, {put}")),
+        batch(&format!("{put}, {delete}")),
+        batch(&format!(r#"{put}, "more": 1"#)),
+        batch(r#""PutRequest": null"#),
+        batch(r#""PutRequest": {}"#),
+        batch(r#""PutRequest": {"Item": null}"#),
+        batch(r#""PutRequest": {"Key": {"a": {"S": "1"}}}"#),
+        batch(r#""PutRequest": {"Item": {"a": {"S": "1"}}, "more": 1}"#),
+        batch(r#""PutRequest": {"Item": {"a": {"N": "one"}}}"#),
+        batch(r#""OtherRequest": {"Item": {"a": {"S": "1"}}}"#),
+        r#"{"RequestItems": {"people": [], "people": []}}"#.to_owned(),
+        r#"{"RequestItems": {"people": {}}}"#.to_owned(),
+        r#"{"RequestItems": {"people": [null]}}"#.to_owned(),
+        r#"{"RequestItems": []}"#.to_owned(),
+        "{}".to_owned(),
+    ] {
+        assert_eq!(read_writes(request.as_bytes()), None, "{request}");
+    }
+}
+
+#[test]
 fn an_item_that_is_not_simple_is_not_read_from_bytes() {
     let deep = |levels| (1..levels).fold(json!({"S": ""}), |inner, _| json!({"L": [inner]}));
     for value in [
@@ -281,7 +314,7 @@ fn an_item_that_is_not_simple_is_not_read_from_bytes() {
         deep(33),
     ] {
         let request = json!({"Item": {"a": value}}).to_string();
-        assert_eq!(read_items(request.as_bytes(), &["Item"]), None, "{request}");
+        assert_eq!(read_item(request.as_bytes(), "Item"), None, "{request}");
     }
     for request in [
         r#"{"Item": {"a": {"S": "1"}, "a": {"S": "2"}}}"#,
@@ -294,10 +327,10 @@ fn an_item_that_is_not_simple_is_not_read_from_bytes() {
         "[]",
         "",
     ] {
-        assert_eq!(read_items(request.as_bytes(), &["Item"]), None, "{request}");
+        assert_eq!(read_item(request.as_bytes(), "Item"), None, "{request}");
     }
     let request = json!({"Item": {"a": deep(32)}}).to_string();
-    assert!(read_items(request.as_bytes(), &["Item"]).is_some());
+    assert!(read_item(request.as_bytes(), "Item").is_some());
 }
 
 #[test]
@@ -309,7 +342,7 @@ fn an_item_of_all_types_is_the_same_with_json_in_between_and_without() {
         "numbers": {"NS": ["2", "1"]}, "blobs": {"BS": ["Yg==", "YQ=="]},
     });
     let request = json!({"TableName": "t", "Item": item, "ReturnValues": null, "Limit": 1.5});
-    let (rest, items) = read_items(request.to_string().as_bytes(), &["Key", "Item"]).unwrap();
-    assert_eq!(items, [("Item", decode_item(item).unwrap())]);
+    let (rest, read) = read_item(request.to_string().as_bytes(), "Item").unwrap();
+    assert_eq!(read, decode_item(item).unwrap());
     assert_eq!(Json::from(rest), json!({"TableName": "t", "ReturnValues": null, "Limit": 1.5}));
 }

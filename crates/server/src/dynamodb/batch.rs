@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 use stonecrop::RowKey;
 use stonecrop_dynamodb::expression::Projection;
-use stonecrop_dynamodb::value::{Item, check_put_size, decode_item};
+use stonecrop_dynamodb::value::{Item, ItemWrite, check_put_size, decode_item};
 
 use super::capacity::{Cost, collection, read_units};
 use super::change::{Action, Change};
@@ -44,9 +44,9 @@ fn duplicates() -> Refusal {
 }
 
 /// Refuses the same key twice.
-fn check_apart(keys: &[RowKey<'static>]) -> Result<()> {
-    let twice = |at: usize, key: &RowKey<'static>| keys.iter().skip(at + 1).any(|k| k == key);
-    match keys.iter().enumerate().any(|(at, key)| twice(at, key)) {
+fn check_apart<'k>(keys: impl Iterator<Item = &'k RowKey<'static>> + Clone) -> Result<()> {
+    let twice = |at: usize, key: &RowKey<'static>| keys.clone().skip(at + 1).any(|k| k == key);
+    match keys.clone().enumerate().any(|(at, key)| twice(at, key)) {
         true => Err(duplicates()),
         false => Ok(()),
     }
@@ -70,20 +70,35 @@ fn request_items(
             "The requestItems parameter is required for {operation}"
         )));
     }
+    let items = input.take_inner("RequestItems").unwrap_or_default().into_fields();
+    check_tables(input, &items, check)?;
+    Ok(items.into_iter().collect())
+}
+
+/// The rules for tables and other parameters of both operations.
+fn check_tables<'t, T: 't>(
+    input: &Input,
+    tables: impl IntoIterator<Item = (&'t String, &'t T)> + Copy,
+    check: impl Fn(&mut Faults, &str, &T),
+) -> Result<()> {
     let mut faults = Faults::default();
     faults.one_of(input, "ReturnConsumedCapacity", RETURN_CAPACITY);
     faults.one_of(input, "ReturnItemCollectionMetrics", RETURN_METRICS);
-    let items = input.take_inner("RequestItems").unwrap_or_default().into_fields();
-    if items.is_empty() {
+    if tables.into_iter().next().is_none() {
         faults.length(0, "{}", "requestItems", 1, 25);
     }
-    for (name, json) in &items {
+    for (name, asked) in tables {
         faults.table(name, &format!("requestItems.{name}"));
-        check(&mut faults, name, json);
+        check(&mut faults, name, asked);
     }
     faults.finish()?;
-    items.iter().try_for_each(|(name, _)| check_name_length(name_of(name)))?;
-    Ok(items.into_iter().collect())
+    tables.into_iter().try_for_each(|(name, _)| check_name_length(name_of(name)))
+}
+
+/// Whether there is something to write, but not too much, to every table.
+pub(super) fn are_few(writes: &BTreeMap<String, Vec<ItemWrite>>) -> bool {
+    let is_right = |writes: &Vec<ItemWrite>| (1..=MOST_WRITES).contains(&writes.len());
+    !writes.is_empty() && writes.values().all(is_right)
 }
 
 /// The number of keys of one table, whose place the service writes as it was sent.
@@ -120,7 +135,7 @@ pub(super) async fn get(app: &App, mut input: Input) -> Result<Answer> {
         let known = app.known(name_of(&asked.name)).await?;
         let keys = asked.keys.iter().map(|(_, key)| known.key_of(key));
         let keys = keys.collect::<Result<Vec<_>>>()?;
-        check_apart(&keys)?;
+        check_apart(keys.iter())?;
         found.push((asked, known, keys));
     }
     let now = app.database.now();
@@ -188,12 +203,7 @@ fn asked(name: String, mut input: Input) -> Result<Asked> {
 }
 
 pub(super) async fn write(app: &App, mut input: Input) -> Result<Json> {
-    let mut tables = Vec::new();
-    for (name, json) in request_items(&mut input, "BatchWriteItem", check_writes)? {
-        let list = json.as_array().cloned().unwrap_or_default();
-        let writes = list.into_iter().map(|json| action(Input::of(json)));
-        tables.push((name, writes.collect::<Result<Vec<_>>>()?));
-    }
+    let tables = writes(&mut input)?;
     if tables.iter().map(|(_, writes)| writes.len()).sum::<usize>() > MOST_WRITES {
         return Err(Refusal::validation("Too many items requested for the BatchWriteItem call"));
     }
@@ -203,24 +213,23 @@ pub(super) async fn write(app: &App, mut input: Input) -> Result<Json> {
         let tells_cost = input.has("ReturnConsumedCapacity");
         let changes = writes.into_iter().map(|write| change(app, &known, write, tells_cost));
         let changes = changes.collect::<Result<Vec<_>>>()?;
-        let keys: Vec<_> = changes.iter().map(|change| change.row_key.clone()).collect();
-        check_apart(&keys)?;
+        check_apart(changes.iter().map(|change| &change.row_key))?;
         all.push((known, changes));
     }
     let (mut costs, mut metrics) = (Vec::new(), BTreeMap::new());
     for (known, changes) in all {
-        let keys: Vec<Item> = changes.iter().map(|change| change.key.clone()).collect();
+        let tells_metrics = input.text("ReturnItemCollectionMetrics") == Some("SIZE");
+        let keys = changes.iter().filter(|_| tells_metrics).map(|change| change.key_item());
+        let keys: Vec<Item> = keys.collect();
         let mut cost = Cost::default();
         for outcome in app.change_all(changes).await? {
             cost.add(&Cost::of_write(&known, &outcome), 1.0);
         }
         let name = known.table.name();
         costs.extend(cost.told(name, input.text("ReturnConsumedCapacity")));
-        if input.text("ReturnItemCollectionMetrics") == Some("SIZE") {
-            let sizes: Vec<Json> = keys.iter().filter_map(|key| collection(&known, key)).collect();
-            if !sizes.is_empty() {
-                metrics.insert(name.to_owned(), sizes);
-            }
+        let sizes: Vec<Json> = keys.iter().filter_map(|key| collection(&known, key)).collect();
+        if !sizes.is_empty() {
+            metrics.insert(name.to_owned(), sizes);
         }
     }
     let mut answer = json!({"UnprocessedItems": {}});
@@ -235,40 +244,54 @@ pub(super) async fn write(app: &App, mut input: Input) -> Result<Json> {
     Ok(answer)
 }
 
-/// A put with its item, or a delete with its key.
-fn action(mut input: Input) -> Result<(Option<Item>, Option<Item>)> {
-    match (input.take_inner("PutRequest"), input.take_inner("DeleteRequest")) {
-        (Some(mut put), None) => {
-            let item = put.take_item("Item")?;
-            check_put_size(&item)?;
-            Ok((Some(item), None))
-        }
-        (None, Some(mut delete)) => Ok((None, Some(delete.take_item("Key")?))),
-        _ => Err(Refusal::validation(
-            "Supplied AttributeValue has more than one datatypes set, must contain exactly one of \
-             the supported datatypes",
-        )),
+/// What is written to each table.
+fn writes(input: &mut Input) -> Result<Vec<(String, Vec<ItemWrite>)>> {
+    if let Some(tables) = input.take_writes() {
+        check_tables(input, &tables, |_, _, _| {})?;
+        tables.values().flatten().try_for_each(check_size)?;
+        return Ok(tables.into_iter().collect());
+    }
+    let mut tables = Vec::new();
+    for (name, json) in request_items(input, "BatchWriteItem", check_writes)? {
+        let Json::Array(list) = json else { continue };
+        let writes = list.into_iter().map(|json| write_of(Input::of(json)));
+        tables.push((name, writes.collect::<Result<Vec<_>>>()?));
+    }
+    Ok(tables)
+}
+
+fn check_size(write: &ItemWrite) -> Result<()> {
+    match write {
+        ItemWrite::Put(item) => Ok(check_put_size(item)?),
+        ItemWrite::Delete(_) => Ok(()),
     }
 }
 
-fn change(
-    app: &App,
-    known: &Arc<Known>,
-    write: (Option<Item>, Option<Item>),
-    keeps_items: bool,
-) -> Result<Change> {
+/// A put with its item, or a delete with its key.
+fn write_of(mut input: Input) -> Result<ItemWrite> {
+    let write = match (input.take_inner("PutRequest"), input.take_inner("DeleteRequest")) {
+        (Some(mut put), None) => ItemWrite::Put(put.take_item("Item")?),
+        (None, Some(mut delete)) => ItemWrite::Delete(delete.take_item("Key")?),
+        _ => {
+            return Err(Refusal::validation(
+                "Supplied AttributeValue has more than one datatypes set, must contain exactly one \
+                 of the supported datatypes",
+            ));
+        }
+    };
+    check_size(&write)?;
+    Ok(write)
+}
+
+fn change(app: &App, known: &Arc<Known>, write: ItemWrite, keeps_items: bool) -> Result<Change> {
     let (row_key, key, action) = match write {
-        (Some(item), _) => {
+        ItemWrite::Put(item) => {
             // A batch tells of a wrong key in other words than a put.
-            let key = known.key_item(&item);
-            let row_key = known.key_of(&key)?;
+            let row_key = known.key_of(&known.key_item(&item))?;
             Change::check_put(known, &item)?;
-            (row_key, key, Action::Put(item))
+            (row_key, Item::new(), Action::Put(item))
         }
-        (None, key) => {
-            let key = key.unwrap_or_default();
-            (known.key_of(&key)?, key, Action::Delete)
-        }
+        ItemWrite::Delete(key) => (known.key_of(&key)?, key, Action::Delete),
     };
     let (known, now) = (known.clone(), app.database.now());
     let (condition, tells_item) = (None, false);

@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json, json};
 use stonecrop_dynamodb::value::{Item, encode_item, item_size};
 
 use super::about::IndexAbout;
-use super::change::Outcome;
+use super::change::{Change, Outcome};
 use super::input::Input;
 use super::known::Known;
 
@@ -128,18 +128,18 @@ fn index_units(known: &Known, index: &IndexAbout, outcome: &Outcome) -> f64 {
 /// Adds what a write tells beside its attributes.
 pub(super) fn tell(
     input: &Input,
-    known: &Known,
+    change: &Change,
     outcome: &Outcome,
-    key: &Item,
     answer: &mut Map<String, Json>,
 ) {
+    let known = &change.known;
     let wish = input.text("ReturnConsumedCapacity");
     if wish.is_some() {
         let told = Cost::of_write(known, outcome).told(known.table.name(), wish);
         answer.extend(told.map(|told| ("ConsumedCapacity".to_owned(), told)));
     }
     if input.text("ReturnItemCollectionMetrics") == Some("SIZE")
-        && let Some(metrics) = collection(known, key)
+        && let Some(metrics) = collection(known, &change.key_item())
     {
         answer.insert("ItemCollectionMetrics".to_owned(), metrics);
     }

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use stonecrop::{Durability, Error, Row, RowKey, Timestamp, Write};
+use stonecrop::{Decision, Durability, Error, Row, RowKey, Timestamp, Write};
 use stonecrop_dynamodb::expression::{Condition, Update};
 use stonecrop_dynamodb::value::{Item, check_update_size, encode_item};
 
 use super::known::Known;
 use super::refusal::{Refusal, Result};
-use crate::app::App;
+use crate::app::{App, Writes};
 use crate::problem::Problem;
 
 /// How often a write is tried again that met a change of the table.
@@ -30,7 +30,7 @@ pub(super) enum Action {
 pub(super) struct Change {
     pub(super) known: Arc<Known>,
     pub(super) row_key: RowKey<'static>,
-    /// The attributes of the key.
+    /// The attributes of the key; empty where the action has them.
     pub(super) key: Item,
     pub(super) action: Action,
     pub(super) condition: Option<Condition>,
@@ -59,6 +59,21 @@ impl Change {
             Action::Put(item) | Action::Insert(item) => item.keys().map(String::as_str).collect(),
             Action::Update(Some(update)) => update.attributes().into_iter().collect(),
             _ => Vec::new(),
+        }
+    }
+
+    pub(super) fn update(&self) -> Option<&Update> {
+        match &self.action {
+            Action::Update(update) => update.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The attributes of the key.
+    pub(super) fn key_item(&self) -> Item {
+        match &self.action {
+            Action::Put(item) | Action::Insert(item) => self.known.key_item(item),
+            _ => self.key.clone(),
         }
     }
 
@@ -126,22 +141,41 @@ impl Change {
             None => row.map(|_| Write::delete(self.row_key.clone())),
             Some(new) => {
                 let named = self.known.keeps_clocks().then(|| self.names());
-                self.known.write(&self.row_key, row, visible, new, named.as_deref(), self.now)
+                let named = named.as_deref();
+                let write = self.known.write(&self.row_key, row, visible, new, named, self.now);
+                write.map(Write::into_owned)
             }
         };
         if self.keeps_items {
-            (outcome.old, outcome.new) = (old.clone(), new.map(Cow::into_owned));
+            (outcome.old, outcome.new) = (old, new.map(Cow::into_owned));
         }
         Ok(write)
     }
 
+    /// What it writes where there is no row, if that needs no further look.
+    fn first(&self) -> Option<Write<'_>> {
+        match &self.action {
+            Action::Put(item) | Action::Insert(item) if !self.looks_at_old() => {
+                self.known.write(&self.row_key, None, None, item, None, self.now)
+            }
+            _ => None,
+        }
+    }
+
     /// The write for the database, which refuses by itself.
-    pub(super) fn deciding(self: &Arc<Self>, cell: &Cell) -> Write<'static> {
+    pub(super) fn deciding<'c>(self: &'c Arc<Self>, cell: &Cell) -> Write<'c> {
         let (change, cell) = (self.clone(), cell.clone());
-        Write::decide(self.row_key.clone(), move |row| {
+        let first = self.first();
+        let has_first = first.is_some();
+        let write = first.unwrap_or_else(|| Write::put(self.row_key.clone()));
+        write.unless(move |row| {
             change.check_current()?;
+            if has_first && row.is_none() {
+                return Ok(Decision::AsIs);
+            }
             let refused = |refusal: Refusal| Error::Refused { reason: refusal.message };
-            change.write(row, &cell).map_err(refused)
+            let write = change.write(row, &cell).map_err(refused)?;
+            Ok(write.map_or(Decision::Nothing, |write| Decision::Instead(Box::new(write))))
         })
     }
 
@@ -163,25 +197,42 @@ impl Change {
     }
 }
 
-pub(super) fn outcome(cell: &Cell) -> Outcome {
-    cell.lock().unwrap_or_else(PoisonError::into_inner).clone()
+/// Changes of one table, each with the cell that is told what became of it.
+struct Deciding(Vec<(Arc<Change>, Cell)>);
+
+impl Writes for Deciding {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn writes(&self) -> Cow<'_, [Write<'_>]> {
+        self.0.iter().map(|(change, cell)| change.deciding(cell)).collect()
+    }
+}
+
+pub(super) fn take_outcome(cell: &Cell) -> Outcome {
+    std::mem::take(&mut *cell.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+pub(super) fn is_refused(cell: &Cell) -> bool {
+    cell.lock().unwrap_or_else(PoisonError::into_inner).refusal.is_some()
 }
 
 impl App {
-    /// Does one change.
-    pub(super) async fn change(&self, mut change: Change) -> Result<Outcome> {
+    /// Does one change, and gives it back.
+    pub(super) async fn change(&self, mut change: Change) -> Result<(Arc<Change>, Outcome)> {
         let new = change.known.undeclared(change.names());
         change.known = self.known_with(change.known, new).await?;
         let mut change = Arc::new(change);
         let cell = Cell::default();
         for _ in 0..TRIES {
-            let writes = vec![change.deciding(&cell)];
+            let writes = Deciding(vec![(change.clone(), cell.clone())]);
             match self.write(change.known.table.clone(), writes, Durability::Sync).await {
                 Err(problem) if problem.kind.code == "altered" => {
                     change = Arc::new(change.renewed(self).await?);
                 }
-                Err(problem) => return Err(outcome(&cell).refusal.unwrap_or(problem.into())),
-                Ok(_) => return Ok(outcome(&cell)),
+                Err(problem) => return Err(take_outcome(&cell).refusal.unwrap_or(problem.into())),
+                Ok(_) => return Ok((change, take_outcome(&cell))),
             }
         }
         Err(Problem::from(Error::Altered).into())
@@ -196,7 +247,7 @@ impl App {
             |change: Change| (Arc::new(Change { known: known.clone(), ..change }), Cell::default());
         let mut changes: Vec<_> = changes.into_iter().map(with_cell).collect();
         for _ in 0..TRIES {
-            let writes = changes.iter().map(|(change, cell)| change.deciding(cell)).collect();
+            let writes = Deciding(changes.clone());
             match self.write(known.table.clone(), writes, Durability::Sync).await {
                 Err(problem) if problem.kind.code == "altered" => {
                     known = self.known(known.table.name()).await?;
@@ -206,7 +257,7 @@ impl App {
                     }
                 }
                 Err(problem) => return Err(problem.into()),
-                Ok(_) => return Ok(changes.iter().map(|(_, cell)| outcome(cell)).collect()),
+                Ok(_) => return Ok(changes.iter().map(|(_, cell)| take_outcome(cell)).collect()),
             }
         }
         Err(Problem::from(Error::Altered).into())

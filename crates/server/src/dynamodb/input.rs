@@ -1,7 +1,9 @@
 //! The parameters of a request, whose shapes were checked before.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value as Json};
-use stonecrop_dynamodb::value::{Item, decode_item};
+use stonecrop_dynamodb::value::{Item, ItemWrite, decode_item};
 
 use super::refusal::Result;
 
@@ -9,25 +11,40 @@ use super::refusal::Result;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Input {
     fields: Map<String, Json>,
-    /// Those that were read as items already.
-    items: Vec<(&'static str, Item)>,
+    /// The one that was read as an item already.
+    item: Option<(&'static str, Item)>,
+    /// The writes of a batch, if they were read already.
+    writes: Option<BTreeMap<String, Vec<ItemWrite>>>,
 }
 
 impl Input {
-    pub(super) fn new(fields: Map<String, Json>, items: Vec<(&'static str, Item)>) -> Self {
-        Input { fields, items }
+    pub(super) fn new(fields: Map<String, Json>) -> Self {
+        Input { fields, ..Input::default() }
+    }
+
+    /// Beside an item that was read already.
+    pub(super) fn with_item(fields: Map<String, Json>, name: &'static str, item: Item) -> Self {
+        Input { item: Some((name, item)), ..Input::new(fields) }
+    }
+
+    /// Beside writes that were read already.
+    pub(super) fn with_writes(
+        fields: Map<String, Json>,
+        writes: BTreeMap<String, Vec<ItemWrite>>,
+    ) -> Self {
+        Input { writes: Some(writes), ..Input::new(fields) }
     }
 
     /// Of an object in a request; anything else has no parameters.
     pub(super) fn of(json: Json) -> Self {
         match json {
-            Json::Object(fields) => Input::new(fields, Vec::new()),
+            Json::Object(fields) => Input::new(fields),
             _ => Input::default(),
         }
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
-        self.get(name).is_some() || self.items.iter().any(|(known, _)| *known == name)
+        self.get(name).is_some() || self.item.as_ref().is_some_and(|(known, _)| *known == name)
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Json> {
@@ -66,7 +83,11 @@ impl Input {
         self.take(name).map(Input::of)
     }
 
-    /// All but those that were read as items.
+    pub(super) fn take_writes(&mut self) -> Option<BTreeMap<String, Vec<ItemWrite>>> {
+        self.writes.take()
+    }
+
+    /// All but those that were read already.
     pub(super) fn fields(&self) -> &Map<String, Json> {
         &self.fields
     }
@@ -76,8 +97,8 @@ impl Input {
     }
 
     pub(super) fn take_item(&mut self, name: &str) -> Result<Item> {
-        if let Some(at) = self.items.iter().position(|(known, _)| *known == name) {
-            return Ok(self.items.swap_remove(at).1);
+        if let Some((_, item)) = self.item.take_if(|(known, _)| *known == name) {
+            return Ok(item);
         }
         Ok(match self.take(name) {
             Some(json) => decode_item(json)?,

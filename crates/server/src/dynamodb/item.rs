@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use stonecrop::keys::{Type, Value as KeyValue};
 use stonecrop::{ColumnType, Row, RowKey, Timestamp, Value, Write};
@@ -70,15 +71,15 @@ impl Known {
 
     /// The write that makes a row this item; none where it is it already. The attributes that are
     /// named are written even if they stay the same: their families are fresh again.
-    pub(super) fn write(
+    pub(super) fn write<'i>(
         &self,
         key: &RowKey<'static>,
         row: Option<&Row>,
         old: Option<&Row>,
-        new: &Item,
+        new: &'i Item,
         named: Option<&[&str]>,
         now: Timestamp,
-    ) -> Option<Write<'static>> {
+    ) -> Option<Write<'i>> {
         let write = self.write_columns(key, row, old, new, named)?;
         Some(match self.gone_at(new, now) {
             Some(at) => write.gone_at(at),
@@ -86,14 +87,14 @@ impl Known {
         })
     }
 
-    fn write_columns(
+    fn write_columns<'i>(
         &self,
         key: &RowKey<'static>,
         row: Option<&Row>,
         old: Option<&Row>,
-        new: &Item,
+        new: &'i Item,
         named: Option<&[&str]>,
-    ) -> Option<Write<'static>> {
+    ) -> Option<Write<'i>> {
         let attributes = || new.iter().filter(|(name, _)| !self.is_key(name));
         let is_named = |name: &String| named.is_some_and(|named| named.contains(&name.as_str()));
         // A row of another item, or one without columns, or all of it, is made anew.
@@ -105,7 +106,7 @@ impl Known {
             };
             return Some(self.set_all(write, attributes()));
         };
-        let stored: HashMap<&str, &Value> =
+        let stored: HashMap<&str, &Value, RandomState> =
             old.columns().map(|(name, cell)| (name, &cell.value)).collect();
         let is_written = |(name, value): &(&String, &Value)| {
             stored.get(name.as_str()) != Some(value) || is_named(name)
@@ -121,11 +122,14 @@ impl Known {
 
     fn set_all<'i>(
         &self,
-        write: Write<'static>,
+        write: Write<'i>,
         attributes: impl Iterator<Item = (&'i String, &'i Value)>,
-    ) -> Write<'static> {
+    ) -> Write<'i> {
         attributes.fold(write, |write, (name, value)| {
-            write.set(name.clone(), native(value, self.declared_type(name)))
+            match native(value, self.declared_type(name)) {
+                Some(native) => write.set(name, native),
+                None => write.set_borrowed(name, value),
+            }
         })
     }
 }
@@ -162,10 +166,10 @@ impl Serialize for Shown<'_> {
     }
 }
 
-/// A value in the type that a column was declared with: the service has one type of numbers, and
-/// none for times and the like, which are texts to it.
-fn native(value: &Value, of: ColumnType) -> Value {
-    let parsed = match (value, of) {
+/// A value in the type that a column was declared with, where that is another: the service has one
+/// type of numbers, and none for times and the like, which are texts to it.
+fn native(value: &Value, of: ColumnType) -> Option<Value> {
+    match (value, of) {
         (Value::Decimal(number), ColumnType::Int) => {
             number_text(number).parse().ok().map(Value::Int)
         }
@@ -176,8 +180,7 @@ fn native(value: &Value, of: ColumnType) -> Value {
         (Value::String(text), ColumnType::Date) => from_text(text, &Type::Date),
         (Value::String(text), ColumnType::Uuid) => from_text(text, &Type::Uuid),
         _ => None,
-    };
-    parsed.unwrap_or_else(|| value.clone())
+    }
 }
 
 fn from_text(text: &str, of: &Type) -> Option<Value> {

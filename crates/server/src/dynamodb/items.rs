@@ -49,18 +49,12 @@ fn keeps_items(input: &Input) -> bool {
 }
 
 /// The answer of a write: attributes if there are any, and what else was asked for.
-fn answer(
-    input: &Input,
-    known: &Known,
-    outcome: &Outcome,
-    key: &Item,
-    shown: Option<&Item>,
-) -> Json {
+fn answer(input: &Input, change: &Change, outcome: &Outcome, shown: Option<&Item>) -> Json {
     let mut answer = Map::new();
     if let Some(shown) = shown.filter(|shown| !shown.is_empty()) {
         answer.insert("Attributes".to_owned(), encode_item(shown));
     }
-    tell(input, known, outcome, key, &mut answer);
+    tell(input, change, outcome, &mut answer);
     answer.into()
 }
 
@@ -77,20 +71,19 @@ pub(super) async fn put(app: &App, mut input: Input) -> Result<Json> {
     let known = app.known(&name).await?;
     let row_key = known.key_in(&item)?;
     Change::check_put(&known, &item)?;
-    let key = known.key_item(&item);
     let change = Change {
-        known: known.clone(),
+        known,
         row_key,
-        key: key.clone(),
+        key: Item::new(),
         action: Action::Put(item),
         condition,
         tells_item: tells_item(&input),
         keeps_items: keeps_items(&input),
         now: app.database.now(),
     };
-    let outcome = app.change(change).await?;
+    let (change, outcome) = app.change(change).await?;
     let shown = outcome.old.as_ref().filter(|_| input.text("ReturnValues") == Some("ALL_OLD"));
-    Ok(answer(&input, &known, &outcome, &key, shown))
+    Ok(answer(&input, &change, &outcome, shown))
 }
 
 pub(super) async fn delete(app: &App, mut input: Input) -> Result<Json> {
@@ -104,18 +97,18 @@ pub(super) async fn delete(app: &App, mut input: Input) -> Result<Json> {
     places.check_all_used()?;
     let known = app.known(&name).await?;
     let change = Change {
-        known: known.clone(),
         row_key: known.key_of(&key)?,
-        key: key.clone(),
+        known,
+        key,
         action: Action::Delete,
         condition,
         tells_item: tells_item(&input),
         keeps_items: keeps_items(&input),
         now: app.database.now(),
     };
-    let outcome = app.change(change).await?;
+    let (change, outcome) = app.change(change).await?;
     let shown = outcome.old.as_ref().filter(|_| input.text("ReturnValues") == Some("ALL_OLD"));
-    Ok(answer(&input, &known, &outcome, &key, shown))
+    Ok(answer(&input, &change, &outcome, shown))
 }
 
 /// Refuses an update of the key, and one that looks into attributes of keys.
@@ -147,27 +140,31 @@ pub(super) async fn change(app: &App, mut input: Input) -> Result<Json> {
         check_update(&known, update)?;
     }
     let change = Change {
-        known: known.clone(),
+        known,
         row_key,
-        key: key.clone(),
-        action: Action::Update(update.clone()),
+        key,
+        action: Action::Update(update),
         condition,
         tells_item: tells_item(&input),
         keeps_items: keeps_items(&input),
         now: app.database.now(),
     };
-    let outcome = app.change(change).await?;
-    let base = outcome.old.as_ref().unwrap_or(&key);
-    let shown = match (input.text("ReturnValues"), &update) {
-        (Some("ALL_OLD"), _) => outcome.old.clone(),
-        (Some("ALL_NEW"), _) => outcome.new.clone(),
-        (Some("UPDATED_OLD"), Some(update)) => {
-            outcome.old.as_ref().map(|old| update.updated_old(old))
+    let (change, outcome) = app.change(change).await?;
+    let updated;
+    let shown = match (input.text("ReturnValues"), change.update(), &outcome.old, &outcome.new) {
+        (Some("ALL_OLD"), _, old, _) => old.as_ref(),
+        (Some("ALL_NEW"), _, _, new) => new.as_ref(),
+        (Some("UPDATED_OLD"), Some(update), Some(old), _) => {
+            updated = update.updated_old(old);
+            Some(&updated)
         }
-        (Some("UPDATED_NEW"), Some(update)) => Some(update.updated_new(base)?),
+        (Some("UPDATED_NEW"), Some(update), old, Some(new)) => {
+            updated = update.updated_new(old.as_ref().unwrap_or(&change.key), new)?;
+            Some(&updated)
+        }
         _ => None,
     };
-    Ok(answer(&input, &known, &outcome, &key, shown.as_ref()))
+    Ok(answer(&input, &change, &outcome, shown))
 }
 
 /// What GetItem answers.

@@ -49,7 +49,7 @@ use axum::http::request::Parts;
 use axum::response::Response;
 use serde_json::Value as Json;
 use stonecrop_dynamodb::ErrorKind;
-use stonecrop_dynamodb::value::{read_items, read_json};
+use stonecrop_dynamodb::value::{read_item, read_json, read_writes};
 
 use crate::app::App;
 use crate::auth::Scope;
@@ -142,12 +142,18 @@ const WITH_ITEM: [(&str, &str); 4] =
 fn input(operation: Option<&str>, body: &[u8]) -> Result<Input> {
     let item = WITH_ITEM.iter().find(|(known, _)| operation == Some(known));
     if let Some((_, name)) = item
-        && let Some((fields, items)) = read_items(body, &[name])
+        && let Some((fields, item)) = read_item(body, name)
     {
-        return Ok(Input::new(fields, items));
+        return Ok(Input::with_item(fields, name, item));
+    }
+    if operation == Some("BatchWriteItem")
+        && let Some((fields, writes)) = read_writes(body)
+        && batch::are_few(&writes)
+    {
+        return Ok(Input::with_writes(fields, writes));
     }
     match read_json(body) {
-        Ok(Json::Object(fields)) => Ok(Input::new(fields, Vec::new())),
+        Ok(Json::Object(fields)) => Ok(Input::new(fields)),
         Ok(_) => Err(Refusal::serialization("Unexpected value type in payload")),
         // The service does not say what is wrong with what is no JSON.
         Err(error) if error.kind() == ErrorKind::Serialization => Err(Refusal::serialization("")),

@@ -97,13 +97,9 @@ async fn write(
     let (mut change, returning) = change(app, asked).await?;
     change.keeps_items |= tells_cost;
     let known = change.known.clone();
-    let update = match &change.action {
-        Action::Update(update) => update.clone(),
-        _ => None,
-    };
-    let outcome = app.change(change).await?;
+    let (change, outcome) = app.change(change).await?;
     let cost = Cost::of_write(&known, &outcome);
-    Ok((shown(&outcome, returning, update.as_ref())?, known, cost))
+    Ok((shown(&outcome, returning, change.update())?, known, cost))
 }
 
 fn shown(
@@ -111,12 +107,14 @@ fn shown(
     returning: Option<Returning>,
     update: Option<&stonecrop_dynamodb::expression::Update>,
 ) -> Result<Option<Item>> {
-    let old = outcome.old.as_ref();
-    Ok(match (returning, update, old) {
-        (Some(Returning::AllOld), _, _) => outcome.old.clone(),
-        (Some(Returning::AllNew), _, _) => outcome.new.clone(),
-        (Some(Returning::ModifiedOld), Some(update), Some(old)) => Some(update.updated_old(old)),
-        (Some(Returning::ModifiedNew), Some(update), Some(old)) => Some(update.updated_new(old)?),
+    let Outcome { old, new, .. } = outcome;
+    Ok(match (returning, update, old, new) {
+        (Some(Returning::AllOld), ..) => old.clone(),
+        (Some(Returning::AllNew), ..) => new.clone(),
+        (Some(Returning::ModifiedOld), Some(update), Some(old), _) => Some(update.updated_old(old)),
+        (Some(Returning::ModifiedNew), Some(update), Some(old), Some(new)) => {
+            Some(update.updated_new(old, new)?)
+        }
         _ => None,
     })
 }
@@ -130,8 +128,7 @@ async fn change(app: &App, asked: Asked) -> Result<(Change, Option<Returning>)> 
             let row_key = known.key_in(&insert.item)?;
             Change::check_put(&known, &insert.item)?;
             check_put_size(&insert.item)?;
-            let key = known.key_item(&insert.item);
-            (known, row_key, key, Action::Insert(insert.item), None, None)
+            (known, row_key, Item::new(), Action::Insert(insert.item), None, None)
         }
         Statement::Update(update) => {
             let known = known(app, &update.table).await?;

@@ -8,7 +8,7 @@ use stonecrop::{Error, RowKey, Table, Write};
 use stonecrop_dynamodb::value::{Item, check_put_size, encode_item, item_size};
 
 use super::capacity::{Cost, Costs, collection, read_units};
-use super::change::{Action, Cell, Change, Outcome, outcome};
+use super::change::{Action, Cell, Change, Outcome, is_refused, take_outcome};
 use super::expressions::{condition, placeholders, projection, update};
 use super::faults::{Faults, RETURN_CAPACITY, RETURN_METRICS, RETURN_ON_FAILURE, table_name};
 use super::input::Input;
@@ -96,15 +96,11 @@ async fn change(app: &App, mut input: Input, keeps_items: bool) -> Result<Result
         "Delete" => Action::Delete,
         _ => Action::Check,
     };
-    let item = match &does {
-        Action::Put(item) => item,
-        _ => &item,
-    };
-    let row_key = match key_of_action(&known, &does, item) {
+    let key = item;
+    let row_key = match key_of_action(&known, &does, &key) {
         Ok(row_key) => row_key,
         Err(refusal) => return Ok(Err(refusal)),
     };
-    let key = known.key_item(item);
     let tells_item = action.text("ReturnValuesOnConditionCheckFailure") == Some("ALL_OLD");
     let now = app.database.now();
     let change =
@@ -115,18 +111,16 @@ async fn change(app: &App, mut input: Input, keeps_items: bool) -> Result<Result
 }
 
 /// The key of the row that an action is about, if the table can take the action.
-fn key_of_action(known: &Known, action: &Action, item: &Item) -> Result<RowKey<'static>> {
-    let row_key = match action {
-        Action::Put(_) => known.key_in(item)?,
-        _ => known.key_of(item)?,
-    };
-    match action {
-        Action::Put(item) => {
-            Change::check_put(known, item)?;
-            check_put_size(item)?;
-        }
-        Action::Update(Some(update)) => check_update(known, update)?,
-        _ => {}
+fn key_of_action(known: &Known, action: &Action, key: &Item) -> Result<RowKey<'static>> {
+    if let Action::Put(item) = action {
+        let row_key = known.key_in(item)?;
+        Change::check_put(known, item)?;
+        check_put_size(item)?;
+        return Ok(row_key);
+    }
+    let row_key = known.key_of(key)?;
+    if let Action::Update(Some(update)) = action {
+        check_update(known, update)?;
     }
     Ok(row_key)
 }
@@ -198,7 +192,7 @@ pub(super) async fn commit(
         if token.as_ref().map_or(Ok(false), Token::was_done)? {
             return Ok(Committed::Before);
         }
-        return Ok(Committed::Now(cells.iter().map(outcome).collect()));
+        return Ok(Committed::Now(cells.iter().map(take_outcome).collect()));
     }
     Err(Problem::from(Error::Altered).into())
 }
@@ -212,12 +206,11 @@ fn writes(changes: &[Arc<Change>], cells: &[Cell]) -> Vec<(Table, Write<'static>
     // All are decided on before the last write undoes them, so that every reason can be told.
     if let Some(last) = changes.last() {
         let cells = cells.to_vec();
-        let verdict = Write::decide(last.row_key.clone(), move |_| {
-            match cells.iter().any(|cell| outcome(cell).refusal.is_some()) {
+        let verdict =
+            Write::decide(last.row_key.clone(), move |_| match cells.iter().any(is_refused) {
                 true => Err(Error::Refused { reason: "a condition failed".to_owned() }),
                 false => Ok(None),
-            }
-        });
+            });
         writes.push((last.known.table.clone(), verdict));
     }
     writes
@@ -246,14 +239,15 @@ pub(super) fn cancelled(outcomes: &[Outcome]) -> Refusal {
 
 fn told(input: &Input, changes: &[Arc<Change>], outcomes: &[Outcome]) -> Json {
     let mut metrics: BTreeMap<&str, Vec<Json>> = BTreeMap::new();
-    for change in changes {
-        if let Some(size) = collection(&change.known, &change.key) {
+    let tells_metrics = input.text("ReturnItemCollectionMetrics") == Some("SIZE");
+    for change in changes.iter().filter(|_| tells_metrics) {
+        if let Some(size) = collection(&change.known, &change.key_item()) {
             metrics.entry(change.known.table.name()).or_default().push(size);
         }
     }
     let mut answer = Map::new();
     costs(changes, outcomes).tell(input.text("ReturnConsumedCapacity"), &mut answer);
-    if input.text("ReturnItemCollectionMetrics") == Some("SIZE") && !metrics.is_empty() {
+    if !metrics.is_empty() {
         answer.insert("ItemCollectionMetrics".to_owned(), json!(metrics));
     }
     answer.into()

@@ -52,13 +52,20 @@ impl Update {
     /// let text = "SET m.a = b, l[1] = b REMOVE c";
     /// let update = Update::parse(text, &mut Placeholders::default())?;
     /// let item = json!({"b": {"N": "1"}, "c": {"N": "2"}, "m": {"M": {}}, "l": {"L": []}});
+    /// let item = decode_item(item)?;
     /// assert_eq!(
-    ///     encode_item(&update.updated_new(&decode_item(item)?)?),
+    ///     encode_item(&update.updated_new(&item, &update.apply(&item)?)?),
     ///     json!({"m": {"M": {"a": {"N": "1"}}}})
     /// );
     /// # Ok::<(), stonecrop_dynamodb::Error>(())
     /// ```
-    pub fn updated_new(&self, item: &Item) -> Result<Item> {
+    pub fn updated_new(&self, item: &Item, updated: &Item) -> Result<Item> {
+        // Whole attributes are where the expression says.
+        if self.actions.iter().all(|action| action.path().steps().is_empty()) {
+            let told = self.actions.iter().filter(|action| !matches!(action, Action::Remove(_)));
+            let told = told.filter_map(|action| updated.get_key_value(action.path().column()));
+            return Ok(told.map(|(name, value)| (name.clone(), value.clone())).collect());
+        }
         let mut changes = self.changes(item)?;
         // What is not told must not move what is.
         changes.remove.clear();

@@ -302,10 +302,23 @@ fn the_parts_that_were_touched_are_told() {
         })
     );
     assert_eq!(
-        encode_item(&update.updated_new(&item).unwrap()),
+        encode_item(&update.updated_new(&item, &update.apply(&item).unwrap()).unwrap()),
         json!({
             "m": {"M": {"x": {"S": "a"}}}, "l": {"L": [{"S": "a"}]}, "fresh": {"N": "1"},
             "ss": {"SS": ["b"]},
+        })
+    );
+}
+
+#[test]
+fn whole_attributes_that_were_touched_are_told_as_they_are_then() {
+    let item = decode_item(item()).unwrap();
+    let update = parse("SET fresh = :n, m = n REMOVE l ADD n :n DELETE one :ss, ss :ss").unwrap();
+    let updated = update.apply(&item).unwrap();
+    assert_eq!(
+        encode_item(&update.updated_new(&item, &updated).unwrap()),
+        json!({
+            "fresh": {"N": "1"}, "m": {"N": "5"}, "n": {"N": "6"}, "ss": {"SS": ["b"]},
         })
     );
 }
