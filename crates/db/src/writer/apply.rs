@@ -153,7 +153,12 @@ impl<'p, 's> Request<'p, 's> {
             }
         };
         let decided = match (decide.ask)(row.as_ref())? {
-            Decision::AsIs => return Ok(Some(write)),
+            Decision::AsIs => {
+                return match write.problem {
+                    Some(problem) => Err(problem),
+                    None => Ok(Some(write)),
+                };
+            }
             Decision::Nothing => return Ok(None),
             Decision::Instead(decided) => decided,
         };

@@ -32,6 +32,8 @@ pub(crate) struct Prepared {
     /// The families that are written, each once.
     pub(crate) families: Vec<PreparedFamily>,
     pub(crate) decide: Option<Decide>,
+    /// Why it can't be done as it is, if a function may still decide otherwise.
+    pub(crate) problem: Option<Error>,
 }
 
 impl Prepared {
@@ -79,19 +81,10 @@ impl Prepared {
         if let Some((column, _)) = write.changes.first().filter(|_| is_only_decided) {
             return Err(Error::value(column, "what is set is up to the function that decides"));
         }
-        let families = match write.kind {
-            WriteKind::Delete | WriteKind::Expire => match write.changes.first() {
-                None => Vec::new(),
-                Some((column, _)) => {
-                    let problem = "a write that only deletes or expires takes no columns";
-                    return Err(Error::value(column, problem));
-                }
-            },
-            WriteKind::Put | WriteKind::Replace => families(table, write)?,
+        let (families, problem) = match checked_families(table, write, &place) {
+            Err(problem) if write.decide.is_some() => (Vec::new(), Some(problem)),
+            families => (families?, None),
         };
-        for family in families.iter().filter(|family| family.family == LOOSE) {
-            table.check_key_length(place.bytes.len(), family.name.len())?;
-        }
         Ok(Prepared {
             slot: slot.clone(),
             table: table.clone(),
@@ -102,6 +95,7 @@ impl Prepared {
             gone_at: write.gone_at,
             families,
             decide: write.decide.clone(),
+            problem,
         })
     }
 
@@ -125,6 +119,27 @@ impl ColumnChange {
             ColumnChange::Apply { .. } => 256,
         }
     }
+}
+
+fn checked_families(
+    table: &TableState,
+    write: &Write<'_>,
+    place: &Place,
+) -> Result<Vec<PreparedFamily>> {
+    let families = match write.kind {
+        WriteKind::Delete | WriteKind::Expire => match write.changes.first() {
+            None => Vec::new(),
+            Some((column, _)) => {
+                let problem = "a write that only deletes or expires takes no columns";
+                return Err(Error::value(column, problem));
+            }
+        },
+        WriteKind::Put | WriteKind::Replace => families(table, write)?,
+    };
+    for family in families.iter().filter(|family| family.family == LOOSE) {
+        table.check_key_length(place.bytes.len(), family.name.len())?;
+    }
+    Ok(families)
 }
 
 fn families(table: &TableState, write: &Write<'_>) -> Result<Vec<PreparedFamily>> {

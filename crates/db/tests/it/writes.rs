@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use stonecrop::{
-    Commit, Condition, Database, Decision, Durability, Error, Family, Scan, TableSchema, Value,
-    Write,
+    ColumnType, Commit, Condition, Database, Decision, Durability, Error, Family, Scan,
+    TableSchema, Value, Write,
 };
 
 use crate::harness::{Engine, Fixture, at, in_every_state, on_every_engine, rows, value};
@@ -431,6 +431,34 @@ fn a_write_is_done_as_it_is_unless_a_function_decides_otherwise() {
         let failed = welcome("Fay").when(Condition::NotExists);
         assert!(matches!(table.write(failed), Err(Error::ConditionFailed { .. })));
         assert_eq!(value(fixture, "name"), Some("Eve".into()));
+    });
+}
+
+#[test]
+fn a_write_that_can_not_be_done_is_refused_only_if_it_is_to_be_done() {
+    on_every_engine(|fixture| {
+        let family = Family::new("crm").typed("age", ColumnType::Int);
+        let schema = TableSchema::new("table", "id u64", "").unwrap().family(family);
+        let table = fixture.db.create_table(schema).unwrap();
+        let aged = |decision: fn() -> Decision| {
+            Write::put(1).set("age", "old").unless(move |_| Ok(decision()))
+        };
+        table.write(aged(|| Decision::Nothing)).unwrap();
+        let young = || Decision::Instead(Box::new(Write::put(1).set("age", 7)));
+        table.write(aged(young)).unwrap();
+        let refused = table.write(aged(|| Decision::AsIs)).unwrap_err();
+        assert!(matches!(refused, Error::ColumnType { .. }), "{refused:?}");
+        assert_eq!(value(fixture, "age"), Some(7.into()));
+    });
+}
+
+#[test]
+fn a_function_that_says_that_a_table_was_altered_is_not_asked_forever() {
+    on_every_engine(|fixture| {
+        create(fixture);
+        let altered = Write::decide(1, |_| Err(Error::Altered));
+        let refused = fixture.db.transaction([(&fixture.table(), altered)]);
+        assert!(matches!(refused, Err(Error::Altered)), "{refused:?}");
     });
 }
 

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
-use stonecrop::Database;
+use stonecrop::{ColumnType, Database, Family, TableSchema, Value};
 use stonecrop_dynamodb::value::decode_item;
 
 use super::*;
@@ -25,12 +25,15 @@ async fn with_table() -> App {
 
 /// A put as a request begins it: with what is told of the table now.
 async fn begun(app: &App) -> Change {
-    let known = app.known("sessions").await.unwrap();
-    let item = json!({"pk": {"S": "a"}, "ends": {"N": TTL.to_string()}});
+    begun_in(app, "sessions", json!({"pk": {"S": "a"}, "ends": {"N": TTL.to_string()}})).await
+}
+
+async fn begun_in(app: &App, table: &str, item: Json) -> Change {
+    let known = app.known(table).await.unwrap();
     let item = decode_item(item).unwrap();
     Change {
         row_key: known.key_in(&item).unwrap(),
-        key: known.key_item(&item),
+        key: Item::new(),
         known,
         action: Action::Put(item),
         condition: None,
@@ -83,4 +86,39 @@ async fn so_do_batches_and_transactions() {
     let done = transact::commit(&app, &transaction, None).await.unwrap();
     assert!(matches!(done, transact::Committed::Now(_)));
     check_has_its_time(&app);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_put_that_began_before_its_column_had_a_type_has_that_type() {
+    let app = App::new(Database::memory(), Config::default());
+    let schema = TableSchema::new("people", "id string", "").unwrap();
+    let people = app.database.create_table(schema).unwrap();
+    let item = json!({"id": {"S": "a"}, "age": {"N": "5"}});
+    let (change, batch) =
+        (begun_in(&app, "people", item.clone()).await, begun_in(&app, "people", item).await);
+    let age = || people.get("a").unwrap().unwrap().value("age").cloned();
+    people.add_family(Family::new("crm").typed("age", ColumnType::Int)).unwrap();
+    app.change(change).await.unwrap();
+    assert_eq!(age(), Some(Value::Int(5)));
+    people.write(Write::delete("a")).unwrap();
+    app.change_all(vec![batch]).await.unwrap();
+    assert_eq!(age(), Some(Value::Int(5)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_item_that_is_there_is_told_before_what_is_wrong_with_another() {
+    let app = App::new(Database::memory(), Config::default());
+    let family = Family::new("crm").typed("age", ColumnType::Int);
+    let schema = TableSchema::new("people", "id string", "").unwrap().family(family);
+    let people = app.database.create_table(schema).unwrap();
+    let item = json!({"id": {"S": "a"}, "age": {"S": "old"}});
+    let insert = async || {
+        let change = begun_in(&app, "people", item.clone()).await;
+        let Action::Put(item) = change.action else { panic!("not a put") };
+        let change = Change { action: Action::Insert(item), ..change };
+        app.change(change).await.err().map(|refusal| refusal.kind)
+    };
+    assert_eq!(insert().await, Some("ValidationException"));
+    people.write(Write::put("a")).unwrap();
+    assert_eq!(insert().await, Some("DuplicateItemException"));
 }
