@@ -86,14 +86,12 @@ fn the_first_finds_out_by_itself_that_it_was_taken_over() {
     let place = Place::new();
     // As it is opened in earnest: looked for within a second, however rare other looks are.
     let mut options = options(2);
-    options.objects.poll_interval = Duration::from_secs(5);
+    options.objects.poll_interval = 10 * SOON;
     let first = SlateStore::open(&place.location, &options).unwrap();
     assert!(first.failure().is_none());
     let _second = SlateStore::open(&place.location, &options).unwrap();
-    let start = now();
     let failure = eventually("the first knows", SOON, || first.failure());
     assert_eq!(failure.kind(), ErrorKind::Fenced);
-    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
     assert!(first.close().is_err() || first.failure().is_none());
 }
 
