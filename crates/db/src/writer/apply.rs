@@ -155,7 +155,7 @@ impl<'p, 's> Request<'p, 's> {
         let decided = match (decide.ask)(row.as_ref())? {
             Decision::AsIs => {
                 return match write.problem {
-                    Some(problem) => Err(problem),
+                    Some(problem) => Err(*problem),
                     None => Ok(Some(write)),
                 };
             }

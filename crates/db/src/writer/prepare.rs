@@ -33,7 +33,7 @@ pub(crate) struct Prepared {
     pub(crate) families: Vec<PreparedFamily>,
     pub(crate) decide: Option<Decide>,
     /// Why it can't be done as it is, if a function may still decide otherwise.
-    pub(crate) problem: Option<Error>,
+    pub(crate) problem: Option<Box<Error>>,
 }
 
 impl Prepared {
@@ -82,7 +82,7 @@ impl Prepared {
             return Err(Error::value(column, "what is set is up to the function that decides"));
         }
         let (families, problem) = match checked_families(table, write, &place) {
-            Err(problem) if write.decide.is_some() => (Vec::new(), Some(problem)),
+            Err(problem) if write.decide.is_some() => (Vec::new(), Some(Box::new(problem))),
             families => (families?, None),
         };
         Ok(Prepared {
