@@ -122,12 +122,11 @@ impl From<&Problem> for Refusal {
                 "The security token included in the request is invalid.",
             ),
             "forbidden" | "cross-site" | "host" => Refusal::new("AccessDeniedException", detail),
-            "busy" => Refusal::new("ThrottlingException", detail),
+            "busy" | "altered" => Refusal::new("ThrottlingException", detail),
             "too-large" => Refusal::new("RequestEntityTooLargeException", detail),
             "bad-json" | "slow-client" => Refusal::serialization(detail),
-            code if code.starts_with("bad-") || code == "column-type" => {
-                Refusal::validation(detail)
-            }
+            // The service has no word for it, and those who ask the same again get the same answer.
+            _ if problem.kind.status.is_client_error() => Refusal::validation(detail),
             _ => Refusal::new("InternalServerError", detail),
         };
         refusal.status = match problem.kind.status {
@@ -148,5 +147,24 @@ impl From<Problem> for Refusal {
 impl From<stonecrop::Error> for Refusal {
     fn from(error: stonecrop::Error) -> Self {
         Problem::from(error).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::{ALTERED, CLOSED, READ_ONLY, SPANS_SHARDS};
+
+    #[test]
+    fn what_a_request_is_to_blame_for_is_no_error_of_the_server() {
+        for kind in [SPANS_SHARDS, READ_ONLY] {
+            let refusal = Refusal::from(Problem::new(kind, "so"));
+            assert_eq!(refusal.kind, "ValidationException");
+            assert_eq!(refusal.status, StatusCode::BAD_REQUEST);
+        }
+        assert_eq!(Refusal::from(Problem::new(ALTERED, "so")).kind, "ThrottlingException");
+        let refusal = Refusal::from(Problem::new(CLOSED, "so"));
+        assert_eq!(refusal.kind, "InternalServerError");
+        assert_eq!(refusal.status, StatusCode::SERVICE_UNAVAILABLE);
     }
 }
