@@ -913,13 +913,13 @@ impl Inner {
             let prepared = prepared.collect::<Result<Vec<_>>>()?;
             self.check_shards(&prepared)?;
             let tables: Vec<_> = prepared.iter().map(|write| write.table.clone()).collect();
-            let receipt = self.write_prepared(prepared, durability);
-            let is_as_before = |((slot, ..), table): (&(&Arc<Slot>, &str, &Write<'_>), _)| {
-                slot.get().is_some_and(|now| Arc::ptr_eq(&now, table))
+            let is_altered = || {
+                let mut slots = writes.iter().map(|(slot, ..)| slot).zip(&tables);
+                slots.any(|(slot, table)| slot.get().is_none_or(|now| !Arc::ptr_eq(&now, table)))
             };
-            match receipt {
+            match self.write_prepared(prepared, durability) {
                 // If nothing was, it is what a function that decides has answered.
-                Err(Error::Altered) if !writes.iter().zip(&tables).all(is_as_before) => {}
+                Err(Error::Altered) if is_altered() => {}
                 receipt => return receipt,
             }
         }

@@ -54,6 +54,13 @@ pub enum Decision {
     Nothing,
 }
 
+/// Another write, or nothing.
+impl From<Option<Write<'static>>> for Decision {
+    fn from(write: Option<Write<'static>>) -> Self {
+        write.map_or(Decision::Nothing, |write| Decision::Instead(Box::new(write)))
+    }
+}
+
 /// Makes a decision on the row as it is.
 #[derive(Clone)]
 pub(crate) struct Decide {
@@ -189,10 +196,7 @@ impl<'a> Write<'a> {
         key: impl Into<RowKey<'a>>,
         decide: impl Fn(Option<&Row>) -> Result<Option<Write<'static>>> + Send + Sync + 'static,
     ) -> Self {
-        let ask = move |row: Option<&Row>| {
-            let write = decide(row)?;
-            Ok(write.map_or(Decision::Nothing, |write| Decision::Instead(Box::new(write))))
-        };
+        let ask = move |row: Option<&Row>| decide(row).map(Decision::from);
         let decide = Some(Decide { ask: Arc::new(ask), is_all: true });
         Write { decide, ..Self::new(key, WriteKind::Put) }
     }

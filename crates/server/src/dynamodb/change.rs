@@ -174,8 +174,7 @@ impl Change {
                 return Ok(Decision::AsIs);
             }
             let refused = |refusal: Refusal| Error::Refused { reason: refusal.message };
-            let write = change.write(row, &cell).map_err(refused)?;
-            Ok(write.map_or(Decision::Nothing, |write| Decision::Instead(Box::new(write))))
+            change.write(row, &cell).map(Decision::from).map_err(refused)
         })
     }
 
