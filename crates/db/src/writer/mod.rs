@@ -89,8 +89,10 @@ pub struct Outcome {
 
 /// How often others are let run before a commit, at most.
 const GATHER_TURNS: usize = 64;
-/// How often is looked whether another commit is over, where none takes long.
+/// How often is looked whether another commit is over, where none takes long; and how often after
+/// that, with others let run in between: the one that commits may have been stopped for this one.
 const SPINS: usize = 200;
+const YIELDS: usize = 20;
 /// How long others are waited for where a commit takes several times as long.
 const GATHER_WAIT: Duration = Duration::from_millis(2);
 
@@ -423,12 +425,15 @@ impl Writer {
         if !self.store.is_volatile() {
             return false;
         }
-        for _ in 0..SPINS {
+        for turn in 0..SPINS + YIELDS {
             let committing = match self.commit.try_lock() {
                 Ok(committing) => committing,
                 Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
                 Err(TryLockError::WouldBlock) => {
-                    std::hint::spin_loop();
+                    match turn < SPINS {
+                        true => std::hint::spin_loop(),
+                        false => std::thread::yield_now(),
+                    }
                     continue;
                 }
             };

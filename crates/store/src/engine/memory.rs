@@ -174,36 +174,71 @@ impl Read for View {
 
     fn scan(&self, shard: u8, range: KeyRange, direction: Direction) -> Result<Scan> {
         let map = self.shard(shard)?.clone();
-        Ok(Scan::new(MapScan { map, range, direction }))
+        Ok(Scan::new(MapScan { map, range, direction, taken: Default::default() }))
     }
 }
 
-/// Owns its map and looks up each next entry from the last one's key.
+/// How many entries a scan takes at once: to find the next one takes longer than to walk on to it.
+const TAKEN: usize = 32;
+
+/// Owns its map, and looks up the next entries from the last one's key.
 struct MapScan {
     map: Map,
+    /// What is left behind those that were taken.
     range: KeyRange,
     direction: Direction,
+    taken: std::vec::IntoIter<(Bytes, Bytes)>,
+}
+
+impl MapScan {
+    fn take_more(&mut self) {
+        let start = Bound::Included(&self.range.start);
+        let end = self.range.end.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
+        let entries = self.map.range::<_, Bytes>((start, end));
+        let own = |(key, value): (&Bytes, &Bytes)| (key.clone(), value.clone());
+        let taken: Vec<_> = match self.direction {
+            Direction::Forward => entries.take(TAKEN).map(own).collect(),
+            Direction::Backward => entries.rev().take(TAKEN).map(own).collect(),
+        };
+        if let Some((last, _)) = taken.last() {
+            match self.direction {
+                Direction::Forward => self.range.start = [last, &[0][..]].concat().into(),
+                Direction::Backward => self.range.end = Some(last.clone()),
+            }
+        }
+        self.taken = taken.into_iter();
+    }
 }
 
 impl Iterator for MapScan {
     type Item = Result<(Bytes, Bytes)>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.range.is_empty() {
-            return None;
+        if self.taken.as_slice().is_empty() && !self.range.is_empty() {
+            self.take_more();
         }
-        let start = Bound::Included(self.range.start.clone());
-        let end = self.range.end.clone().map_or(Bound::Unbounded, Bound::Excluded);
-        let mut entries = self.map.range::<_, Bytes>((start, end));
-        let next = match self.direction {
-            Direction::Forward => entries.next(),
-            Direction::Backward => entries.next_back(),
-        };
-        let (key, value) = next.map(|(key, value)| (key.clone(), value.clone()))?;
-        match self.direction {
-            Direction::Forward => self.range.start = [&key[..], &[0]].concat().into(),
-            Direction::Backward => self.range.end = Some(key.clone()),
+        self.taken.next().map(Ok)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scan_goes_on_behind_what_it_has_taken_at_once() {
+        let store = MemoryStore::new(&Options::default());
+        let key = |number: usize| Bytes::from(format!("{number:03}"));
+        for count in [TAKEN - 1, TAKEN, TAKEN + 1, 3 * TAKEN] {
+            (0..count).for_each(|n| store.put(0, key(n), "", Durability::Buffered).unwrap());
+            let scan = |direction| store.scan(0, KeyRange::all(), direction).unwrap();
+            let keys = |direction| scan(direction).map(|entry| entry.unwrap().0);
+            assert!(keys(Direction::Forward).eq((0..count).map(key)));
+            assert!(keys(Direction::Backward).eq((0..count).rev().map(key)));
         }
-        Some(Ok((key, value)))
+        let mut scan = store.scan(0, KeyRange::new(key(1), key(70)), Direction::Forward).unwrap();
+        assert_eq!(scan.next().unwrap().unwrap().0, key(1));
+        store.delete(0, key(60), Durability::Buffered).unwrap();
+        assert!(scan.map(|entry| entry.unwrap().0).eq((2..70).map(key)), "it is of one moment");
     }
 }
