@@ -13,6 +13,7 @@ const NAMES: &str = "ExpressionAttributeNames";
 const VALUES: &str = "ExpressionAttributeValues";
 /// The longest placeholder, in bytes.
 const MAX_KEY_BYTES: usize = 255;
+const NO_NAME: &str = "a path begins with a name";
 const MAX_INDEX: u64 = u32::MAX as u64 - 1;
 
 /// `ExpressionAttributeNames` and `ExpressionAttributeValues` of a request.
@@ -117,22 +118,30 @@ impl Placeholders {
 
     /// Where a path leads.
     pub(super) fn path(&mut self, raw: &[RawStep<'_>]) -> Result<Path, String> {
+        self.check_path(raw)?;
         let mut path: Option<Path> = None;
         for step in raw {
             path = Some(match (step, path) {
                 (RawStep::Index(digits), Some(path)) => path.index(index(digits)?),
-                (RawStep::Index(_), None) => return Err("a path begins with a name".to_owned()),
-                (RawStep::Word(name) | RawStep::Name(name), path) => {
-                    let name = match step {
-                        RawStep::Name(key) => self.name(key)?,
-                        _ => (*name).to_owned(),
-                    };
-                    match path {
-                        Some(path) => path.field(name),
-                        None => Path::new(name),
-                    }
-                }
+                (RawStep::Index(_), None) => return Err(NO_NAME.to_owned()),
+                (RawStep::Word(name), path) => lead_on(path, name),
+                (RawStep::Name(key), path) => lead_on(path, self.name(key)?),
             });
+        }
+        path.ok_or_else(|| NO_NAME.to_owned())
+    }
+
+    /// Refuses a path that leads nowhere, and uses the names in it.
+    pub(super) fn check_path(&mut self, raw: &[RawStep<'_>]) -> Result<(), String> {
+        for step in raw {
+            match step {
+                RawStep::Word(_) => {}
+                RawStep::Index(digits) => drop(index(digits)?),
+                RawStep::Name(key) => {
+                    self.name(key)?;
+                    self.used_names.insert((*key).to_owned());
+                }
+            }
         }
         if raw.len() > MAX_NESTING {
             return Err(format!(
@@ -140,18 +149,24 @@ impl Placeholders {
                 raw.len()
             ));
         }
-        path.ok_or_else(|| "a path begins with a name".to_owned())
+        Ok(())
     }
 
-    fn name(&mut self, key: &str) -> Result<String, String> {
-        let Some(name) = self.names.get(key) else {
-            return Err(format!(
+    fn name(&self, key: &str) -> Result<&str, String> {
+        self.names.get(key).map(String::as_str).ok_or_else(|| {
+            format!(
                 "An expression attribute name used in the document path is not defined; \
                  attribute name: {key}"
-            ));
-        };
-        self.used_names.insert(key.to_owned());
-        Ok(name.clone())
+            )
+        })
+    }
+}
+
+/// The path to a name in what another leads to.
+fn lead_on(path: Option<Path>, name: &str) -> Path {
+    match path {
+        Some(path) => path.field(name),
+        None => Path::new(name),
     }
 }
 

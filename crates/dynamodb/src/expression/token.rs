@@ -1,10 +1,10 @@
 //! The words and signs of an expression, and where each is.
 
 use winnow::ascii::{digit1, multispace0};
-use winnow::combinator::{alt, preceded, repeat};
+use winnow::combinator::{alt, dispatch, peek, preceded, repeat};
 use winnow::prelude::*;
 use winnow::stream::{LocatingSlice, Location as _};
-use winnow::token::{any, literal, one_of, take_while};
+use winnow::token::{any, take_while};
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,20 +64,18 @@ pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
 fn token<'i>(input: &mut LocatingSlice<&'i str>) -> ModalResult<Token<'i>> {
     let start = input.current_token_start();
     let part = |character: char| character.is_ascii_alphanumeric() || character == '_';
-    let signs = alt((
-        alt((literal("<>"), literal("<="), literal(">="))),
-        one_of(['(', ')', '[', ']', ',', '.', '=', '<', '>', '+', '-']).take(),
-    ));
-    let (kind, text) = alt((
-        (one_of(|first: char| first.is_ascii_alphabetic()), take_while(0.., part))
-            .take()
-            .map(|text| (Kind::Word, text)),
-        ('#', take_while(1.., part)).take().map(|text| (Kind::Name, text)),
-        (':', take_while(1.., part)).take().map(|text| (Kind::Value, text)),
-        digit1.map(|text| (Kind::Digits, text)),
-        signs.map(|text| (Kind::Sign, text)),
-        any.take().map(|text| (Kind::Strange, text)),
-    ))
+    let marked = || (any, take_while(0.., part)).take();
+    let (kind, text) = dispatch! { peek(any);
+        'a'..='z' | 'A'..='Z' => take_while(1.., part).map(|text| (Kind::Word, text)),
+        '#' => marked().map(|text| (if text == "#" { Kind::Strange } else { Kind::Name }, text)),
+        ':' => marked().map(|text| (if text == ":" { Kind::Strange } else { Kind::Value }, text)),
+        '0'..='9' => digit1.map(|text| (Kind::Digits, text)),
+        '<' => alt(("<>", "<=", "<")).map(|text| (Kind::Sign, text)),
+        '>' => alt((">=", ">")).map(|text| (Kind::Sign, text)),
+        '(' | ')' | '[' | ']' | ',' | '.' | '=' | '+' | '-' =>
+            any.take().map(|text| (Kind::Sign, text)),
+        _ => any.take().map(|text| (Kind::Strange, text)),
+    }
     .parse_next(input)?;
     Ok(Token { kind, text, index: 0, start })
 }

@@ -125,24 +125,17 @@ fn index_units(known: &Known, index: &IndexAbout, outcome: &Outcome) -> f64 {
     }
 }
 
-/// Adds what a write tells beside its attributes.
-pub(super) fn tell(
-    input: &Input,
-    change: &Change,
-    outcome: &Outcome,
-    answer: &mut Map<String, Json>,
-) {
+/// What a write has cost, if that is asked for.
+pub(super) fn of_write(input: &Input, change: &Change, outcome: &Outcome) -> Option<Json> {
+    let wish = input.text("ReturnConsumedCapacity")?;
     let known = &change.known;
-    let wish = input.text("ReturnConsumedCapacity");
-    if wish.is_some() {
-        let told = Cost::of_write(known, outcome).told(known.table.name(), wish);
-        answer.extend(told.map(|told| ("ConsumedCapacity".to_owned(), told)));
-    }
-    if input.text("ReturnItemCollectionMetrics") == Some("SIZE")
-        && let Some(metrics) = collection(known, &change.key_item())
-    {
-        answer.insert("ItemCollectionMetrics".to_owned(), metrics);
-    }
+    Cost::of_write(known, outcome).told(known.table.name(), Some(wish))
+}
+
+/// The collection of what was written, if that is asked for.
+pub(super) fn metrics(input: &Input, change: &Change) -> Option<Json> {
+    let is_asked = input.text("ReturnItemCollectionMetrics") == Some("SIZE");
+    is_asked.then(|| collection(&change.known, &change.key_item())).flatten()
 }
 
 /// The size of a collection, which is estimated as next to nothing: nothing limits it here.

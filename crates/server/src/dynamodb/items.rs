@@ -1,11 +1,11 @@
 //! PutItem, GetItem, UpdateItem, DeleteItem.
 
 use serde::Serialize;
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 use stonecrop_dynamodb::expression::{Projection, Update};
-use stonecrop_dynamodb::value::{Item, check_put_size, encode_item};
+use stonecrop_dynamodb::value::{Encoded, Item, check_put_size};
 
-use super::capacity::{Cost, read_units, tell};
+use super::capacity::{self, Cost, read_units};
 use super::change::{Action, Change, Outcome};
 use super::expressions::{check_kinds, condition, placeholders, projection, update};
 use super::faults::{
@@ -17,6 +17,9 @@ use super::known::Known;
 use super::refusal::{Refusal, Result};
 use super::wire::Answer;
 use crate::app::App;
+
+/// Most answers of writes are shorter.
+const USUAL_BYTES: usize = 128;
 
 /// The rules for single parameters of a write.
 fn check_write(input: &Input, what: &str) -> Result<()> {
@@ -48,17 +51,29 @@ fn keeps_items(input: &Input) -> bool {
         || input.has("ReturnConsumedCapacity")
 }
 
-/// The answer of a write: attributes if there are any, and what else was asked for.
-fn answer(input: &Input, change: &Change, outcome: &Outcome, shown: Option<&Item>) -> Json {
-    let mut answer = Map::new();
-    if let Some(shown) = shown.filter(|shown| !shown.is_empty()) {
-        answer.insert("Attributes".to_owned(), encode_item(shown));
-    }
-    tell(input, change, outcome, &mut answer);
-    answer.into()
+/// What a write answers.
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Written<'i> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attributes: Option<Encoded<'i, Item>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    consumed_capacity: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    item_collection_metrics: Option<Json>,
 }
 
-pub(super) async fn put(app: &App, mut input: Input) -> Result<Json> {
+/// The answer of a write: attributes if there are any, and what else was asked for.
+fn answer(input: &Input, change: &Change, outcome: &Outcome, shown: Option<&Item>) -> Answer {
+    let written = Written {
+        attributes: shown.filter(|shown| !shown.is_empty()).map(Encoded),
+        consumed_capacity: capacity::of_write(input, change, outcome),
+        item_collection_metrics: capacity::metrics(input, change),
+    };
+    Answer::with_room(USUAL_BYTES, &written)
+}
+
+pub(super) async fn put(app: &App, mut input: Input) -> Result<Answer> {
     check_write(&input, "Item")?;
     let name = table_name(&input)?;
     check_kinds(&input, &["ConditionExpression"], &["Expected", "ConditionalOperator"])?;
@@ -86,7 +101,7 @@ pub(super) async fn put(app: &App, mut input: Input) -> Result<Json> {
     Ok(answer(&input, &change, &outcome, shown))
 }
 
-pub(super) async fn delete(app: &App, mut input: Input) -> Result<Json> {
+pub(super) async fn delete(app: &App, mut input: Input) -> Result<Answer> {
     check_write(&input, "Key")?;
     let name = table_name(&input)?;
     check_kinds(&input, &["ConditionExpression"], &["Expected", "ConditionalOperator"])?;
@@ -121,7 +136,7 @@ pub(super) fn check_update(known: &Known, update: &Update) -> Result<()> {
     }
 }
 
-pub(super) async fn change(app: &App, mut input: Input) -> Result<Json> {
+pub(super) async fn change(app: &App, mut input: Input) -> Result<Answer> {
     check_write(&input, "Key")?;
     let name = table_name(&input)?;
     check_kinds(

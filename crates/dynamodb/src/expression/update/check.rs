@@ -24,12 +24,12 @@ pub(super) fn update(
     each_value(sections, &mut check_functions)?;
     check_sections(sections)?;
     // Names come before values, wherever they are.
-    each_path(sections, &mut |path| placeholders.path(path).map(drop))?;
+    each_path(sections, &mut |path| placeholders.check_path(path))?;
     each_value(sections, &mut |raw| check_values(raw, placeholders))?;
     let paths = target_paths(sections).into_iter().map(|path| placeholders.path(path));
     let paths: Vec<Path> = paths.collect::<Checked<_>>()?;
     check_apart(&paths.iter().collect::<Vec<_>>())?;
-    build(sections, placeholders)
+    build(sections, paths, placeholders)
 }
 
 fn operators(section: &Section<'_>) -> usize {
@@ -168,8 +168,13 @@ fn check_values(raw: &Raw<'_>, placeholders: &Placeholders) -> Checked<()> {
     }
 }
 
-/// The actions. The operands of ADD and DELETE are judged before those of functions.
-fn build(sections: &[Section<'_>], placeholders: &mut Placeholders) -> Checked<Vec<Action>> {
+/// The actions, given the paths that they change. The operands of ADD and DELETE are judged before
+/// those of functions.
+fn build(
+    sections: &[Section<'_>],
+    paths: Vec<Path>,
+    placeholders: &mut Placeholders,
+) -> Checked<Vec<Action>> {
     for section in sections {
         if let Section::Add(pairs) | Section::Delete(pairs) = section {
             for (_, key) in pairs {
@@ -177,29 +182,26 @@ fn build(sections: &[Section<'_>], placeholders: &mut Placeholders) -> Checked<V
             }
         }
     }
-    let mut actions = Vec::new();
+    let mut actions = Vec::with_capacity(paths.len());
+    let mut paths = paths.into_iter();
     for section in sections {
         match section {
             Section::Set(sets) => {
-                for (path, raw) in sets {
-                    let value = set_value(raw, placeholders)?;
-                    actions.push(Action::Set(placeholders.path(path)?, value));
+                for ((_, raw), path) in sets.iter().zip(&mut paths) {
+                    actions.push(Action::Set(path, set_value(raw, placeholders)?));
                 }
             }
-            Section::Remove(paths) => {
-                for path in paths {
-                    actions.push(Action::Remove(placeholders.path(path)?));
-                }
+            Section::Remove(removed) => {
+                actions.extend(paths.by_ref().take(removed.len()).map(Action::Remove));
             }
             Section::Add(pairs) => {
-                for (path, key) in pairs {
-                    actions.push(Action::Add(placeholders.path(path)?, placeholders.value(key)?));
+                for ((_, key), path) in pairs.iter().zip(&mut paths) {
+                    actions.push(Action::Add(path, placeholders.value(key)?));
                 }
             }
             Section::Delete(pairs) => {
-                for (path, key) in pairs {
-                    let value = placeholders.value(key)?;
-                    actions.push(Action::Delete(placeholders.path(path)?, value));
+                for ((_, key), path) in pairs.iter().zip(&mut paths) {
+                    actions.push(Action::Delete(path, placeholders.value(key)?));
                 }
             }
         }
