@@ -1,5 +1,6 @@
 //! Runs the benchmarks several times and writes what they say into `docs/`.
 
+mod cores;
 mod datum;
 mod db;
 mod dynamodb;
@@ -50,6 +51,9 @@ enum Command {
         /// Only those of one part; the rest of the report stays as it is
         #[arg(long)]
         only: Option<Part>,
+        /// Of DynamoDB's door, only these servers, and only print what was measured
+        #[arg(long, value_name = "SERVER", requires = "only")]
+        servers: Vec<dynamodb::Contender>,
     },
     /// A server to be measured; ends when it is killed
     #[command(hide = true)]
@@ -81,7 +85,7 @@ fn main() -> Result<()> {
     let target = target.context("the program is not in cargo's target directory")?;
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("docs");
     match Arguments::parse().command {
-        Command::Run { passes, quick, only } => {
+        Command::Run { passes, quick, only, servers } => {
             let wants = |part| only.is_none_or(|only| only == part);
             if wants(Part::Keys) {
                 match quick {
@@ -111,9 +115,11 @@ fn main() -> Result<()> {
             }
             if wants(Part::Dynamodb) {
                 let peers = target.join("bench-peers");
+                let place =
+                    dynamodb::Place { program: &program, peers: &peers, directory: &directory };
                 match quick {
-                    true => dynamodb::quick(&program, &directory)?,
-                    false => dynamodb::run(&program, &peers, &directory, &docs, passes)?,
+                    true => dynamodb::quick(place)?,
+                    false => dynamodb::run(place, &docs, passes, &servers)?,
                 }
             }
             if wants(Part::Objects) {

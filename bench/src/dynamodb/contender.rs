@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Result;
+use clap::ValueEnum;
 
 use crate::http::{self, Kind};
 use crate::process::{Running, free_address};
 
 /// A column of the report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Contender {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(crate) enum Contender {
     Stonecrop,
     StonecropInMemory,
     Dynoxide,

@@ -12,6 +12,7 @@ use super::data::{
 };
 use super::figures::{Figure, Figures};
 use super::workload::{BATCH, Scope, Workload, check_customer, get_counter, get_customer, hits};
+use crate::cores::Cores;
 use crate::load::{self, Limit};
 use crate::process::Running;
 
@@ -34,22 +35,24 @@ pub(super) struct Size {
 
 /// The programs, and where databases may live.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
-    pub(super) program: &'a Path,
-    pub(super) peers: &'a Path,
-    pub(super) directory: &'a Path,
+pub(crate) struct Place<'a> {
+    pub(crate) program: &'a Path,
+    pub(crate) peers: &'a Path,
+    pub(crate) directory: &'a Path,
 }
 
 /// Measures everything once; what fails is a figure too.
 pub(super) fn pass(
     contender: Contender,
     place: Place<'_>,
+    cores: &Cores,
     size: Size,
     figures: &mut Figures,
 ) -> Result<()> {
     std::fs::create_dir_all(place.directory)?;
     let folder = tempfile::tempdir_in(place.directory)?;
-    let started = contender.start(place.program, place.peers, folder.path()).and_then(|server| {
+    let start = || contender.start(place.program, place.peers, folder.path());
+    let started = cores.start(start).and_then(|server| {
         fill(server.address, size)?;
         Ok(server)
     });

@@ -1,6 +1,8 @@
 //! Servers in processes of their own: ours, and the least that a server of this kind can do.
 
-use std::io::Write as _;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::Command;
 
@@ -23,6 +25,10 @@ pub(crate) enum Kind {
     Echo,
     /// The same with an item of DynamoDB's, once the whole request was read.
     Item,
+    /// The same without them: a thread for each connection, which reads and writes.
+    Bare,
+    /// The same, and the request is on disk before the answer.
+    BareSynced,
 }
 
 pub(crate) const OWNERS: u64 = 1_000;
@@ -35,6 +41,9 @@ pub(crate) fn key(row: u64) -> String {
 
 /// Runs a server until it is killed, and tells its address.
 pub(crate) fn serve(kind: Kind, folder: &Path, rows: u64) -> Result<()> {
+    if matches!(kind, Kind::Bare | Kind::BareSynced) {
+        return serve_bare((kind == Kind::BareSynced).then_some(folder));
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
@@ -60,9 +69,51 @@ pub(crate) fn serve(kind: Kind, folder: &Path, rows: u64) -> Result<()> {
                 let answer = move |_request: Bytes| std::future::ready(item.clone());
                 axum::serve(listener, axum::Router::new().fallback(answer)).await?;
             }
+            Kind::Bare | Kind::BareSynced => {}
         }
         Ok(())
     })
+}
+
+/// Answers every request with an item, once the request is on disk if it is to be.
+fn serve_bare(folder: Option<&Path>) -> Result<()> {
+    let item = crate::dynamodb::answer();
+    let length = item.len();
+    let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n{item}").into_bytes();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+    writeln!(std::io::stdout(), "{}", listener.local_addr()?)?;
+    std::thread::scope(|scope| {
+        for (number, stream) in listener.incoming().enumerate() {
+            let (stream, answer) = (stream?, &answer);
+            let log = folder.map(|folder| File::create(folder.join(format!("bare-{number}"))));
+            let log = log.transpose()?;
+            scope.spawn(move || answer_bare(stream, answer, log));
+        }
+        Ok(())
+    })
+}
+
+/// Until the client is gone.
+fn answer_bare(stream: TcpStream, answer: &[u8], mut log: Option<File>) -> Result<()> {
+    stream.set_nodelay(true)?;
+    let (mut requests, mut body, mut stream) = (BufReader::new(&stream), Vec::new(), &stream);
+    loop {
+        let (mut line, mut length) = (String::new(), 0);
+        while requests.read_line(&mut line)? > 2 {
+            if let Some(value) = line.strip_prefix("content-length:") {
+                length = value.trim().parse()?;
+            }
+            line.clear();
+        }
+        anyhow::ensure!(!line.is_empty(), "the client is gone");
+        body.resize(length, 0);
+        requests.read_exact(&mut body)?;
+        if let Some(log) = &mut log {
+            log.write_all(&body)?;
+            log.sync_data()?;
+        }
+        stream.write_all(answer)?;
+    }
 }
 
 /// As long as a row that our server tells.
