@@ -225,10 +225,7 @@ impl App {
     }
 
     /// The same for rows of several tables.
-    pub(crate) async fn write_across(
-        &self,
-        writes: Vec<(Table, Write<'static>)>,
-    ) -> Result<Receipt> {
+    pub(crate) async fn write_across(&self, writes: Vec<(Table, Write<'_>)>) -> Result<Receipt> {
         self.note_crowd();
         let run = |commit| self.commit(commit);
         let each = writes.iter().map(|(table, write)| (table, write.clone()));
@@ -240,9 +237,10 @@ impl App {
             }
         }
         // A thread waits for room.
+        let owned = writes.into_iter().map(|(table, write)| (table, write.into_owned()));
+        let owned: Vec<_> = owned.collect();
         self.in_time(move |database| {
-            let writes = writes.iter().map(|(table, write)| (table, write.clone()));
-            Ok(database.transaction(writes)?)
+            Ok(database.transaction(owned.iter().map(|(table, write)| (table, write.clone())))?)
         })
         .await
     }

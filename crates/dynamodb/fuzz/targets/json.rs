@@ -8,8 +8,8 @@ use serde_json::Value;
 use stonecrop_dynamodb::ErrorKind;
 use stonecrop_dynamodb::legacy::{Filter, attribute_updates, expected, filter, key_conditions};
 use stonecrop_dynamodb::value::{
-    ItemWrite, check_shape, decode, decode_item, encode, read_item, read_json, read_writes,
-    value_size,
+    ItemAction, ItemWrite, check_shape, decode, decode_item, encode, read_actions, read_item,
+    read_json, read_writes, value_size,
 };
 
 /// The writes of a batch, by way of JSON.
@@ -23,6 +23,18 @@ fn written(mut tables: Value) -> BTreeMap<String, Vec<ItemWrite>> {
         (name.clone(), writes.as_array_mut().unwrap().iter_mut().map(write).collect())
     };
     tables.map(of_table).collect()
+}
+
+/// The actions of a transaction, by way of JSON.
+fn acted(actions: &Value) -> Vec<ItemAction> {
+    let action = |action: &Value| {
+        let has = |kind: &&str| action.get(kind).is_some();
+        let kind = ItemAction::KINDS.into_iter().find(has).unwrap();
+        let mut parameters = action[kind].as_object().unwrap().clone();
+        let item = parameters.remove(ItemAction::item_of(kind)).unwrap();
+        ItemAction { kind, parameters, item: decode_item(item).unwrap() }
+    };
+    actions.as_array().unwrap().iter().map(action).collect()
 }
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {
@@ -42,6 +54,15 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
             let mut json = read_json(request).unwrap();
             let read = json.as_object_mut().unwrap().remove("RequestItems").unwrap();
             assert_eq!(written(read), tables);
+            assert_eq!(json.as_object(), Some(&rest));
+        }
+    }
+    let actions = [&b"{\"TransactItems\":["[..], input, &b"]}"[..]].concat();
+    for request in [input, &actions] {
+        if let Some((rest, actions)) = read_actions(request) {
+            let mut json = read_json(request).unwrap();
+            let read = json.as_object_mut().unwrap().remove("TransactItems").unwrap();
+            assert_eq!(acted(&read), actions);
             assert_eq!(json.as_object(), Some(&rest));
         }
     }

@@ -9,6 +9,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value as Json};
@@ -32,6 +33,33 @@ pub enum ItemWrite {
     Put(Item),
     /// Of the item with this key.
     Delete(Item),
+}
+
+/// What a transaction does to an item.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ItemAction {
+    /// One of [`KINDS`](Self::KINDS).
+    pub kind: &'static str,
+    /// All but the item.
+    pub parameters: Map<String, Json>,
+    /// The whole item of a put, and otherwise its key.
+    pub item: Item,
+}
+
+impl ItemAction {
+    /// What can be done to an item.
+    pub const KINDS: [&'static str; 4] = ["ConditionCheck", "Put", "Update", "Delete"];
+
+    /// The parameter that has the item, or its key, in an action of a kind.
+    ///
+    /// ```
+    /// use stonecrop_dynamodb::value::ItemAction;
+    /// assert_eq!(ItemAction::item_of("Put"), "Item");
+    /// assert_eq!(ItemAction::item_of("Delete"), "Key");
+    /// ```
+    pub fn item_of(kind: &str) -> &'static str {
+        if kind == "Put" { "Item" } else { "Key" }
+    }
 }
 
 /// The parameters of a request, and apart from them the item that one of its names stands for. None
@@ -67,6 +95,22 @@ pub fn read_writes(
     read(request, Parameters { name: "RequestItems", seed: Tables })
 }
 
+/// The parameters of a TransactWriteItems, and apart from them its actions. None where anything is
+/// not as simple as that.
+///
+/// ```
+/// use stonecrop_dynamodb::value::read_actions;
+/// let put = r#"{"Put": {"TableName": "people", "Item": {"id": {"N": "1"}}}}"#;
+/// let request = format!(r#"{{"TransactItems": [{put}]}}"#);
+/// let (_, actions) = read_actions(request.as_bytes()).unwrap();
+/// assert_eq!(actions[0].kind, "Put");
+/// assert_eq!(actions[0].parameters["TableName"], "people");
+/// assert!(read_actions(br#"{"TransactItems": [{}]}"#).is_none());
+/// ```
+pub fn read_actions(request: &[u8]) -> Option<(Map<String, Json>, Vec<ItemAction>)> {
+    read(request, Parameters { name: "TransactItems", seed: PhantomData })
+}
+
 fn read<'de, S: DeserializeSeed<'de>>(request: &'de [u8], seed: S) -> Option<S::Value> {
     // All at once: text by text it took a seventh of the time.
     let mut json = serde_json::Deserializer::from_str(std::str::from_utf8(request).ok()?);
@@ -78,6 +122,14 @@ fn read<'de, S: DeserializeSeed<'de>>(request: &'de [u8], seed: S) -> Option<S::
 /// Says no more than that it is left to others.
 fn not_simple<E: Error>() -> E {
     E::custom("not simple")
+}
+
+/// Nothing more is in a map.
+fn ended<'de, A: MapAccess<'de>>(map: &mut A) -> Result<(), A::Error> {
+    match map.next_key::<Text<'de>>()? {
+        None => Ok(()),
+        Some(_) => Err(not_simple()),
+    }
 }
 
 /// A text that need not be kept.
@@ -192,10 +244,33 @@ impl<'de> Deserialize<'de> for ItemWrite {
                     "DeleteRequest" => ItemWrite::Delete(item("Key")?),
                     _ => return Err(not_simple()),
                 };
-                match map.next_key::<Text<'de>>()? {
-                    None => Ok(write),
-                    Some(_) => Err(not_simple()),
-                }
+                ended(&mut map).map(|()| write)
+            }
+        }
+
+        deserializer.deserialize_map(Kinds)
+    }
+}
+
+impl<'de> Deserialize<'de> for ItemAction {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Kinds;
+
+        impl<'de> Visitor<'de> for Kinds {
+            type Value = ItemAction;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an action of a transaction")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ItemAction, A::Error> {
+                let Some(Text(kind)) = map.next_key()? else { return Err(not_simple()) };
+                let kind = ItemAction::KINDS.into_iter().find(|known| *known == kind);
+                let kind = kind.ok_or_else(not_simple)?;
+                let name = ItemAction::item_of(kind);
+                let parameters = Parameters { name, seed: Items { depth: 1 } };
+                let (parameters, item) = map.next_value_seed(parameters)?;
+                ended(&mut map).map(|()| ItemAction { kind, parameters, item })
             }
         }
 
@@ -294,10 +369,7 @@ impl<'de> Visitor<'de> for Values {
                 decode_typed(of, json, self.depth).map_err(|_| not_simple())?
             }
         };
-        match map.next_key::<Text<'de>>()? {
-            None => Ok(value),
-            Some(_) => Err(not_simple()),
-        }
+        ended(&mut map).map(|()| value)
     }
 }
 

@@ -22,7 +22,7 @@ pub use compare::{equal, order};
 pub use decode::{
     MAX_NESTING, check_nesting, check_shape, decode, decode_item, nesting_error, read_json,
 };
-pub use direct::{ItemWrite, read_item, read_writes};
+pub use direct::{ItemAction, ItemWrite, read_actions, read_item, read_writes};
 pub use encode::{Encoded, encode, encode_item};
 pub use number::{add, number_text, parse_number, subtract};
 pub use size::{

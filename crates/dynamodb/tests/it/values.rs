@@ -8,8 +8,8 @@ use stonecrop::Value;
 use stonecrop::keys::{Date, Decimal, Uuid};
 use stonecrop_dynamodb::ErrorKind;
 use stonecrop_dynamodb::value::{
-    AttributeType, ItemWrite, check_shape, decode, decode_item, encode, encode_item, equal,
-    item_size, read_item, read_json, read_writes, value_size,
+    AttributeType, ItemAction, ItemWrite, check_shape, decode, decode_item, encode, encode_item,
+    equal, item_size, read_actions, read_item, read_json, read_writes, value_size,
 };
 
 fn refused(json: Json) -> (ErrorKind, String) {
@@ -226,10 +226,18 @@ proptest! {
         let (put, delete) = (encode_item(&item), encode_item(&item));
         let writes = json!([{"PutRequest": {"Item": put}}, {"DeleteRequest": {"Key": delete}}]);
         let request = json!({"RequestItems": {"a": writes, "b": []}, "x": 1}).to_string();
-        let writes = vec![ItemWrite::Put(item.clone()), ItemWrite::Delete(item)];
+        let writes = vec![ItemWrite::Put(item.clone()), ItemWrite::Delete(item.clone())];
         let tables = BTreeMap::from([("a".to_owned(), writes), ("b".to_owned(), Vec::new())]);
         let rest = Map::from_iter([("x".to_owned(), 1.into())]);
-        prop_assert_eq!(read_writes(request.as_bytes()), Some((rest, tables)));
+        prop_assert_eq!(read_writes(request.as_bytes()), Some((rest.clone(), tables)));
+        let kinds = ItemAction::KINDS.into_iter();
+        let told = kinds.clone().map(|kind| {
+            json!({kind: {ItemAction::item_of(kind): encode_item(&item), "x": 1}})
+        });
+        let request = json!({"TransactItems": told.collect::<Json>(), "x": 1}).to_string();
+        let action = |kind| ItemAction { kind, parameters: rest.clone(), item: item.clone() };
+        let actions = kinds.map(action).collect();
+        prop_assert_eq!(read_actions(request.as_bytes()), Some((rest.clone(), actions)));
     }
 
     #[test]
@@ -290,6 +298,32 @@ fn a_batch_that_is_not_simple_is_not_read_from_bytes() {
         "{}".to_owned(),
     ] {
         assert_eq!(read_writes(request.as_bytes()), None, "{request}");
+    }
+}
+
+#[test]
+fn a_transaction_that_is_not_simple_is_not_read_from_bytes() {
+    let put = r#""Put": {"TableName": "people", "Item": {"a": {"S": "1"}}}"#;
+    let transaction = |action: &str| format!(r#"{{"TransactItems": [{{{action}}}]}}"#);
+    assert!(read_actions(transaction(put).as_bytes()).is_some());
+    for request in [
+        transaction(""),
+        transaction(&format!("{put}, {put}")),
+        transaction(&format!(r#"{put}, "Delete": null"#)),
+        transaction(r#""Put": null"#),
+        transaction(r#""Put": {}"#),
+        transaction(r#""Put": {"Item": null}"#),
+        transaction(r#""Put": {"Key": {"a": {"S": "1"}}}"#),
+        transaction(r#""Update": {"Item": {"a": {"S": "1"}}}"#),
+        transaction(r#""Put": {"Item": {"a": {"N": "one"}}}"#),
+        transaction(r#""Put": {"Item": {}, "TableName": "a", "TableName": "b"}"#),
+        transaction(r#""Get": {"Key": {"a": {"S": "1"}}}"#),
+        r#"{"TransactItems": [null]}"#.to_owned(),
+        r#"{"TransactItems": {}}"#.to_owned(),
+        r#"{"TransactItems": [], "TransactItems": []}"#.to_owned(),
+        "{}".to_owned(),
+    ] {
+        assert_eq!(read_actions(request.as_bytes()), None, "{request}");
     }
 }
 

@@ -163,7 +163,24 @@ impl Change {
     }
 
     /// The write for the database, which refuses by itself.
-    pub(super) fn deciding<'c>(self: &'c Arc<Self>, cell: &Cell) -> Write<'c> {
+    pub(super) fn deciding(self: &Arc<Self>, cell: &Cell) -> Write<'_> {
+        let refused = |refusal: Refusal| Error::Refused { reason: refusal.message };
+        self.decided_by(cell, move |decided| decided.map_err(refused))
+    }
+
+    /// The same, which leaves its refusal in the cell, so that those after it are decided as well.
+    pub(super) fn deciding_with_others(self: &Arc<Self>, cell: &Cell) -> Write<'_> {
+        self.decided_by(cell, |decided| Ok(decided.unwrap_or_default()))
+    }
+
+    fn decided_by(
+        self: &Arc<Self>,
+        cell: &Cell,
+        end: impl Fn(Result<Option<Write<'static>>>) -> Result<Option<Write<'static>>, Error>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Write<'_> {
         let (change, cell) = (self.clone(), cell.clone());
         let first = self.first();
         let has_first = first.is_some();
@@ -173,17 +190,7 @@ impl Change {
             if has_first && row.is_none() {
                 return Ok(Decision::AsIs);
             }
-            let refused = |refusal: Refusal| Error::Refused { reason: refusal.message };
-            change.write(row, &cell).map(Decision::from).map_err(refused)
-        })
-    }
-
-    /// The same, which leaves its refusal in the cell, so that those after it are decided as well.
-    pub(super) fn deciding_with_others(self: &Arc<Self>, cell: &Cell) -> Write<'static> {
-        let (change, cell) = (self.clone(), cell.clone());
-        Write::decide(self.row_key.clone(), move |row| {
-            change.check_current()?;
-            Ok(change.write(row, &cell).unwrap_or_default())
+            end(change.write(row, &cell)).map(Decision::from)
         })
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value as Json};
-use stonecrop_dynamodb::value::{Item, ItemWrite, decode_item};
+use stonecrop_dynamodb::value::{Item, ItemAction, ItemWrite, decode_item, encode_item};
 
 use super::refusal::Result;
 
@@ -11,20 +11,29 @@ use super::refusal::Result;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Input {
     fields: Map<String, Json>,
-    /// The one that was read as an item already.
-    item: Option<(&'static str, Item)>,
-    /// The writes of a batch, if they were read already.
-    writes: Option<BTreeMap<String, Vec<ItemWrite>>>,
+    /// The one that was read already, without JSON in between.
+    read: Option<(&'static str, Read)>,
+}
+
+#[derive(Clone, Debug)]
+enum Read {
+    Item(Item),
+    /// Of a batch, by table.
+    Writes(BTreeMap<String, Vec<ItemWrite>>),
+    /// Of a transaction.
+    Actions(Vec<Input>),
+    /// Parameters of their own.
+    Inner(Box<Input>),
 }
 
 impl Input {
     pub(super) fn new(fields: Map<String, Json>) -> Self {
-        Input { fields, ..Input::default() }
+        Input { fields, read: None }
     }
 
     /// Beside an item that was read already.
     pub(super) fn with_item(fields: Map<String, Json>, name: &'static str, item: Item) -> Self {
-        Input { item: Some((name, item)), ..Input::new(fields) }
+        Input { fields, read: Some((name, Read::Item(item))) }
     }
 
     /// Beside writes that were read already.
@@ -32,7 +41,18 @@ impl Input {
         fields: Map<String, Json>,
         writes: BTreeMap<String, Vec<ItemWrite>>,
     ) -> Self {
-        Input { writes: Some(writes), ..Input::new(fields) }
+        Input { fields, read: Some(("RequestItems", Read::Writes(writes))) }
+    }
+
+    /// Beside actions that were read already.
+    pub(super) fn with_actions(fields: Map<String, Json>, actions: Vec<ItemAction>) -> Self {
+        let input = |action: ItemAction| {
+            let name = ItemAction::item_of(action.kind);
+            let inner = Box::new(Input::with_item(action.parameters, name, action.item));
+            Input { fields: Map::new(), read: Some((action.kind, Read::Inner(inner))) }
+        };
+        let actions = Read::Actions(actions.into_iter().map(input).collect());
+        Input { fields, read: Some(("TransactItems", actions)) }
     }
 
     /// Of an object in a request; anything else has no parameters.
@@ -44,7 +64,7 @@ impl Input {
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
-        self.get(name).is_some() || self.item.as_ref().is_some_and(|(known, _)| *known == name)
+        self.get(name).is_some() || self.read.as_ref().is_some_and(|(known, _)| *known == name)
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Json> {
@@ -80,11 +100,42 @@ impl Input {
     }
 
     pub(super) fn take_inner(&mut self, name: &str) -> Option<Input> {
-        self.take(name).map(Input::of)
+        match self.take_read(name) {
+            Some(Read::Inner(inner)) => Some(*inner),
+            _ => self.take(name).map(Input::of),
+        }
+    }
+
+    fn take_read(&mut self, name: &str) -> Option<Read> {
+        self.read.take_if(|(known, _)| *known == name).map(|(_, read)| read)
     }
 
     pub(super) fn take_writes(&mut self) -> Option<BTreeMap<String, Vec<ItemWrite>>> {
-        self.writes.take()
+        match self.take_read("RequestItems") {
+            Some(Read::Writes(writes)) => Some(writes),
+            _ => None,
+        }
+    }
+
+    pub(super) fn take_actions(&mut self) -> Vec<Input> {
+        match self.take_read("TransactItems") {
+            Some(Read::Actions(actions)) => actions,
+            _ => self.take_list("TransactItems").into_iter().map(Input::of).collect(),
+        }
+    }
+
+    /// Of an action: as JSON again, with the item that was read already.
+    pub(super) fn to_json(&self) -> Json {
+        let mut fields = self.fields.clone();
+        if let Some((name, read)) = &self.read {
+            let json = match read {
+                Read::Item(item) => encode_item(item),
+                Read::Inner(inner) => inner.to_json(),
+                Read::Writes(_) | Read::Actions(_) => return fields.into(),
+            };
+            fields.insert((*name).to_owned(), json);
+        }
+        fields.into()
     }
 
     /// All but those that were read already.
@@ -97,7 +148,7 @@ impl Input {
     }
 
     pub(super) fn take_item(&mut self, name: &str) -> Result<Item> {
-        if let Some((_, item)) = self.item.take_if(|(known, _)| *known == name) {
+        if let Some(Read::Item(item)) = self.take_read(name) {
             return Ok(item);
         }
         Ok(match self.take(name) {

@@ -49,7 +49,7 @@ use axum::http::request::Parts;
 use axum::response::Response;
 use serde_json::Value as Json;
 use stonecrop_dynamodb::ErrorKind;
-use stonecrop_dynamodb::value::{read_item, read_json, read_writes};
+use stonecrop_dynamodb::value::{read_actions, read_item, read_json, read_writes};
 
 use crate::app::App;
 use crate::auth::Scope;
@@ -151,6 +151,12 @@ fn input(operation: Option<&str>, body: &[u8]) -> Result<Input> {
         && batch::are_few(&writes)
     {
         return Ok(Input::with_writes(fields, writes));
+    }
+    if operation == Some("TransactWriteItems")
+        && let Some((fields, actions)) = read_actions(body)
+        && transact::are_simple(&actions)
+    {
+        return Ok(Input::with_actions(fields, actions));
     }
     match read_json(body) {
         Ok(Json::Object(fields)) => Ok(Input::new(fields)),

@@ -347,7 +347,8 @@ pub(super) async fn transaction(app: &App, scope: Scope, mut input: Input) -> Re
     faults.text(input.text("ClientRequestToken"), "clientRequestToken", 1, 36);
     faults.finish()?;
     let token = input.text("ClientRequestToken");
-    let token = token.map(|text| Token::new(text, input.list("TransactStatements")));
+    let request = input.list("TransactStatements").iter().map(Json::to_string);
+    let token = token.map(|text| Token::new(text, request));
     let statements = read_all(&mut input, "TransactStatements", MOST_IN_TRANSACTION)?;
     if statements.first().is_some_and(|asked| matches!(asked.statement, Statement::Select(_))) {
         return read_together(app, statements, input).await;

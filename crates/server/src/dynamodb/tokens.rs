@@ -4,7 +4,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 use stonecrop::{Database, Error, Family, Table, TableSchema, Value, Write};
 
@@ -35,10 +34,10 @@ enum Told {
 }
 
 impl Token {
-    pub(super) fn new(text: &str, request: &[Json]) -> Self {
+    pub(super) fn new(text: &str, request: impl Iterator<Item = String>) -> Self {
         let mut hash = Sha256::new();
         for json in request {
-            hash.update(json.to_string());
+            hash.update(json);
         }
         Token { text: text.to_owned(), print: hash.finalize().to_vec(), told: Arc::default() }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json, json};
 use stonecrop::{Error, RowKey, Table, Write};
-use stonecrop_dynamodb::value::{Item, check_put_size, encode_item, item_size};
+use stonecrop_dynamodb::value::{Item, ItemAction, check_put_size, encode_item, item_size};
 
 use super::capacity::{Cost, Costs, collection, read_units};
 use super::change::{Action, Cell, Change, Outcome, is_refused, take_outcome};
@@ -15,6 +15,7 @@ use super::input::Input;
 use super::items::check_update;
 use super::known::Known;
 use super::refusal::{Refusal, Result};
+use super::shapes;
 use super::tokens::{self, Token};
 use crate::app::App;
 use crate::problem::Problem;
@@ -28,7 +29,8 @@ const TRIES: usize = 20;
 fn check(input: &Input) -> Result<()> {
     let mut faults = Faults::default();
     faults.required(input, "TransactItems");
-    if input.has("TransactItems") {
+    // Those that were read already are neither too few nor too many.
+    if input.get("TransactItems").is_some() {
         faults.list(input.list("TransactItems"), "transactItems", 1, MOST_ACTIONS);
     }
     faults.one_of(input, "ReturnConsumedCapacity", RETURN_CAPACITY);
@@ -37,18 +39,26 @@ fn check(input: &Input) -> Result<()> {
     faults.finish()
 }
 
+/// Whether there is something to do, but not too much, and all parameters are of their shapes.
+pub(super) fn are_simple(actions: &[ItemAction]) -> bool {
+    let is_right =
+        |action: &ItemAction| shapes::check("TransactWriteItems", &action.parameters).is_ok();
+    (1..=MOST_ACTIONS).contains(&actions.len()) && actions.iter().all(is_right)
+}
+
 fn one_item() -> Refusal {
     Refusal::validation("Transaction request cannot include multiple operations on one item")
 }
 
 pub(super) async fn write(app: &App, mut input: Input) -> Result<Json> {
     check(&input)?;
-    let actions = input.take_list("TransactItems");
-    let token = input.text("ClientRequestToken").map(|text| Token::new(text, &actions));
+    let actions = input.take_actions();
+    let request = actions.iter().map(|action| action.to_json().to_string());
+    let token = input.text("ClientRequestToken").map(|text| Token::new(text, request));
     let tells_cost = input.has("ReturnConsumedCapacity");
     let mut changes = Vec::new();
-    for json in actions {
-        changes.push(change(app, Input::of(json), tells_cost).await?);
+    for action in actions {
+        changes.push(change(app, action, tells_cost).await?);
     }
     let changes = all_or_cancelled(changes)?;
     check_apart(&changes)?;
@@ -65,8 +75,7 @@ pub(super) async fn write(app: &App, mut input: Input) -> Result<Json> {
 
 /// What is wrong with the request is an error; what its table has against it is one within.
 async fn change(app: &App, mut input: Input, keeps_items: bool) -> Result<Result<Change>> {
-    const KINDS: [&str; 4] = ["ConditionCheck", "Put", "Update", "Delete"];
-    let given: Vec<&str> = KINDS.into_iter().filter(|kind| input.has(kind)).collect();
+    let given: Vec<&str> = ItemAction::KINDS.into_iter().filter(|kind| input.has(kind)).collect();
     let [kind] = given.as_slice() else {
         return Err(Refusal::validation(
             "TransactItems can only contain one of Check, Put, Update or Delete",
@@ -75,7 +84,7 @@ async fn change(app: &App, mut input: Input, keeps_items: bool) -> Result<Result
     let mut action = input.take_inner(kind).unwrap_or_default();
     let mut faults = Faults::default();
     faults.table_name(&action);
-    faults.required(&action, if *kind == "Put" { "Item" } else { "Key" });
+    faults.required(&action, ItemAction::item_of(kind));
     faults.one_of(&action, "ReturnValuesOnConditionCheckFailure", RETURN_ON_FAILURE);
     match *kind {
         "Update" => faults.required(&action, "UpdateExpression"),
@@ -84,7 +93,7 @@ async fn change(app: &App, mut input: Input, keeps_items: bool) -> Result<Result
     }
     faults.finish()?;
     let name = table_name(&action)?;
-    let mut item = action.take_item(if *kind == "Put" { "Item" } else { "Key" })?;
+    let mut item = action.take_item(ItemAction::item_of(kind))?;
     let mut places = placeholders(&mut action)?;
     let update = update(&mut action, &mut places)?;
     let condition = condition(&mut action, &mut places)?;
@@ -178,8 +187,9 @@ pub(super) async fn commit(
     for _ in 0..TRIES {
         let cells: Vec<Cell> = changes.iter().map(|_| Cell::default()).collect();
         let token_write = tokens.iter().cloned().zip(token.iter().map(Token::write));
-        let writes: Vec<_> = token_write.chain(writes(&changes, &cells)).collect();
-        match app.write_across(writes).await {
+        let mut all: Vec<(Table, Write<'_>)> = token_write.collect();
+        all.extend(writes(&changes, &cells));
+        match app.write_across(all).await {
             Err(problem) if problem.kind.code == "altered" => {
                 for change in &mut changes {
                     *change = Arc::new(change.renewed(app).await?);
@@ -197,7 +207,7 @@ pub(super) async fn commit(
     Err(Problem::from(Error::Altered).into())
 }
 
-fn writes(changes: &[Arc<Change>], cells: &[Cell]) -> Vec<(Table, Write<'static>)> {
+fn writes<'c>(changes: &'c [Arc<Change>], cells: &[Cell]) -> Vec<(Table, Write<'c>)> {
     let mut writes: Vec<_> = changes
         .iter()
         .zip(cells)
