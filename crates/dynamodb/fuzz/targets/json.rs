@@ -14,7 +14,8 @@ use stonecrop_dynamodb::value::{
 
 /// The writes of a batch, by way of JSON.
 fn written(mut tables: Value) -> BTreeMap<String, Vec<ItemWrite>> {
-    let write = |write: &mut Value| match write.as_object().unwrap().keys().next().unwrap().as_str() {
+    let write = |write: &mut Value| match write.as_object().unwrap().keys().next().unwrap().as_str()
+    {
         "PutRequest" => ItemWrite::Put(decode_item(write["PutRequest"]["Item"].take()).unwrap()),
         _ => ItemWrite::Delete(decode_item(write["DeleteRequest"]["Key"].take()).unwrap()),
     };
