@@ -62,7 +62,7 @@ pub(crate) fn run(place: Place<'_>, docs: &Path, passes: u32, servers: &[Contend
     }
     let section = format!(
         "Made by `stonecrop-bench run --only dynamodb --passes {passes}`. {}\n{}{tables}\
-         ![Rate of each server as a multiple of moto's](benchmarks/dynamodb.svg)\n",
+         ![Rate of each server as a multiple of dynoxide's](benchmarks/dynamodb.svg)\n",
         machine::markdown()?,
         report::durability(&figures)?,
     );

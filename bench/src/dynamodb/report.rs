@@ -102,13 +102,13 @@ pub(super) fn durability(figures: &Figures) -> Result<String> {
     Ok(text)
 }
 
-/// For each workload and server a bar, as long as its rate is a multiple of moto's.
+/// For each workload and server a bar, as long as its rate is a multiple of that of dynoxide on disk.
 pub(super) fn chart(figures: &Figures) -> Bars {
     let contenders: Vec<_> =
-        figures.contenders().into_iter().filter(|one| *one != Contender::Moto).collect();
+        figures.contenders().into_iter().filter(|one| *one != Contender::Dynoxide).collect();
     let ratio = |workload, clients, contender| {
-        let moto = figures.find(workload, clients, Contender::Moto)?;
-        Some(figures.find(workload, clients, contender)?.rate / moto.rate)
+        let dynoxide = figures.find(workload, clients, Contender::Dynoxide)?;
+        Some(figures.find(workload, clients, contender)?.rate / dynoxide.rate)
     };
     let group = |workload: Workload| Group {
         label: workload.title(),
@@ -118,8 +118,8 @@ pub(super) fn chart(figures: &Figures) -> Bars {
     };
     Bars {
         title: "DynamoDB's protocol",
-        subtitle: "Rate as a multiple of moto's; more is better; the scale is logarithmic",
-        unit: "moto",
+        subtitle: "Rate as a multiple of dynoxide's on disk; more is better; the scale is logarithmic",
+        unit: "dynoxide",
         panels: vec!["1 client", "16 clients", "64 clients"],
         series: contenders.iter().map(|one| (one.title(), one.colour())).collect(),
         labels: 190.0,

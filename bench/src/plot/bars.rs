@@ -14,6 +14,8 @@ const TOP: f64 = 112.0;
 const BAR: f64 = 13.0;
 const BAR_STEP: f64 = 15.0;
 const GROUP_GAP: f64 = 16.0;
+/// How many half decades can each have a label.
+const MOST_LABELS: i32 = 6;
 
 /// What is plotted.
 pub(crate) struct Bars {
@@ -145,8 +147,12 @@ impl Axis {
         for step in 0..=steps {
             let power = self.first + f64::from(step) / 2.0;
             let x = left + self.place(10_f64.powf(power));
+            // There is no room for all of them where there are many.
+            let has_room = steps <= MOST_LABELS;
+            let is_told = has_room || power.fract() == 0.0;
+            let unit = if has_room { unit } else { "" };
             let (colour, label) = if power == 0.0 {
-                ("#52606d", format!("1× {unit}"))
+                ("#52606d", format!("1× {unit}").trim_end().to_owned())
             } else {
                 ("#e4e7eb", format!("{}×", one_digit(power)))
             };
@@ -156,6 +162,9 @@ impl Axis {
                 TOP - 6.0,
                 bottom + 6.0
             )?;
+            if !is_told {
+                continue;
+            }
             let style = "text-anchor=\"middle\" fill=\"#52606d\" font-size=\"11\"";
             text(svg, x, bottom + 20.0, style, &label)?;
             text(svg, x, TOP - 10.0, style, &label)?;

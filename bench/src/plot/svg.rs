@@ -5,6 +5,8 @@ use std::fmt::Write;
 use anyhow::Result;
 
 pub(super) const WIDTH: f64 = 1080.0;
+/// Where the title ends, and where the subtitle below it does.
+const TITLES: [f64; 2] = [260.0, 560.0];
 
 /// What is said about a picture.
 pub(super) struct Picture<'p> {
@@ -35,16 +37,22 @@ impl Picture<'_> {
     }
 }
 
-/// From right to left.
+/// From right to left, beside the title and, where that is too little room, the subtitle.
 fn legend(svg: &mut String, series: &[(&str, &str)]) -> Result<()> {
-    let mut x = WIDTH - 20.0;
+    let [mut end, below] = TITLES;
+    let (mut x, mut y) = (WIDTH - 20.0, 31.0);
     for (name, colour) in series.iter().rev() {
-        x -= 7.3 * name.len() as f64;
-        text(svg, x, 31.0, "", name)?;
+        let width = 7.3 * name.len() as f64;
+        if x - width < end {
+            (x, y, end) = (WIDTH - 20.0, y + 20.0, below);
+        }
+        x -= width;
+        text(svg, x, y, "", name)?;
         x -= 18.0;
+        let top = y - 10.0;
         writeln!(
             svg,
-            "<rect x=\"{x:.1}\" y=\"21\" width=\"12\" height=\"12\" rx=\"2\" fill=\"{colour}\"/>"
+            "<rect x=\"{x:.1}\" y=\"{top}\" width=\"12\" height=\"12\" rx=\"2\" fill=\"{colour}\"/>"
         )?;
         x -= 16.0;
     }
