@@ -11,7 +11,7 @@ use object_store::ObjectStore;
 use object_store::aws::AmazonS3Builder;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
-use slatedb::config::{FlushOptions, FlushType, ScanOptions, Settings};
+use slatedb::config::{CompressionCodec, FlushOptions, FlushType, ScanOptions, Settings};
 use slatedb::db_cache::moka::{MokaCache, MokaCacheOptions};
 use slatedb::{Db, WriteBatch};
 use stonecrop_keys::stripe;
@@ -41,7 +41,11 @@ impl Raw {
     fn open_shards(&mut self, shards: u16) -> Result<()> {
         let options = MokaCacheOptions { max_capacity: CACHE_BYTES, ..MokaCacheOptions::default() };
         let cache = Arc::new(MokaCache::new_with_opts(options));
-        let settings = Settings { flush_interval: Some(FLUSH_INTERVAL), ..Settings::default() };
+        let settings = Settings {
+            flush_interval: Some(FLUSH_INTERVAL),
+            compression_codec: Some(CompressionCodec::Lz4),
+            ..Settings::default()
+        };
         let open = |shard: u16| {
             Db::builder(self.root.clone().join(format!("raw-{shard}")), self.objects.clone())
                 .with_settings(settings.clone())

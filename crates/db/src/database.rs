@@ -122,8 +122,9 @@ impl Options {
         self
     }
 
-    /// On object storage, how often the log is uploaded, if there is something new; 100 ms without. A
-    /// synced write takes about as long, and every upload of every shard is a request that costs.
+    /// On object storage, how often the log is uploaded for synced writes, at most; 100 ms without.
+    /// One that comes sooner after another waits, for every upload of every shard is a request that
+    /// costs. What nobody waits for is uploaded as often, but not more than every 100 ms.
     ///
     /// ```
     /// # use std::time::Duration;

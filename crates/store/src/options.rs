@@ -128,8 +128,9 @@ impl fmt::Debug for Options {
 pub struct ObjectOptions {
     /// Whether a store is made where there is none.
     pub create: bool,
-    /// How often the log is uploaded, if there is something new: a synced write takes as long, and
-    /// each upload of each shard is a request that costs.
+    /// How often the log is uploaded for synced writes, at most: one that comes sooner after another
+    /// waits, and each upload of each shard is a request that costs. What nobody waits for is
+    /// uploaded as often, but not more than every 100 ms.
     pub flush_interval: Duration,
     /// How long a read or a write waits for the object store.
     pub patience: Duration,

@@ -104,7 +104,7 @@ struct Objects {
     /// The parts of a database that is made here, 1 to 256: 16 without, and 1 in a folder
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=256))]
     shards: Option<u16>,
-    /// How often the log is uploaded: a synced write takes about as long
+    /// How often the log is uploaded for synced writes, at most: one that comes sooner waits
     #[arg(long, value_name = "TIME", default_value = "100ms")]
     flush_interval: Lasting,
     /// Leave it to `stonecrop compactor` to compact and to remove files

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use object_store::memory::InMemory;
 use object_store::path::Path;
-use object_store::{Error as ObjectError, ObjectStoreExt, PutMode, UpdateVersion};
+use object_store::{Error as ObjectError, ObjectMeta, ObjectStoreExt, PutMode, UpdateVersion};
 use stonecrop_store::{
     Batch, Direction, Durability, ErrorKind, Follower, KeyRange, Options, Read, SlateCompactor,
     SlateShards, SlateStore, Store,
@@ -343,11 +343,75 @@ fn an_object_store_that_takes_no_etag_is_refused_by_name() {
     assert_eq!(names(&objects), [""; 0], "nothing is left there");
 }
 
-fn names(objects: &InMemory) -> Vec<String> {
+fn listed(objects: &InMemory) -> Vec<ObjectMeta> {
     use futures::TryStreamExt;
     use object_store::ObjectStore;
-    let all = futures::executor::block_on(objects.list(None).try_collect::<Vec<_>>()).unwrap();
-    all.into_iter().map(|object| object.location.to_string()).collect()
+    futures::executor::block_on(objects.list(None).try_collect()).unwrap()
+}
+
+fn names(objects: &InMemory) -> Vec<String> {
+    listed(objects).into_iter().map(|object| object.location.to_string()).collect()
+}
+
+/// A value that can be made much shorter.
+fn repetitive(key: u16) -> String {
+    format!("{key:05} ").repeat(50)
+}
+
+fn put_repetitive(store: &SlateStore) {
+    for key in 0..1_000_u16 {
+        let value = repetitive(key);
+        store.put(0, key.to_be_bytes().to_vec(), value, Durability::Buffered).unwrap();
+    }
+}
+
+#[test]
+fn what_is_stored_is_compressed_in_the_log_in_files_and_after_compaction() {
+    let objects = Arc::new(InMemory::new());
+    let store = SlateStore::open_in(objects.clone(), "test", &options(1)).unwrap();
+    let entries = 1_000 * (2 + repetitive(0).len() as u64);
+    let bytes_of = |folder: &str| {
+        let is_in = |object: &ObjectMeta| object.location.to_string().contains(folder);
+        listed(&objects).into_iter().filter(is_in).map(|object| object.size).sum::<u64>()
+    };
+    put_repetitive(&store);
+    store.sync().unwrap();
+    assert!((1..entries / 2).contains(&bytes_of("/wal/")), "{} in the log", bytes_of("/wal/"));
+    store.flush().unwrap();
+    let flushed = bytes_of("/compacted/");
+    assert!((1..entries / 2).contains(&flushed), "{flushed} in files");
+    store.compact().unwrap();
+    // Files that were compacted stay for a while.
+    let compacted = bytes_of("/compacted/") - flushed;
+    assert!((1..entries / 2).contains(&compacted), "{compacted} after compaction");
+}
+
+#[test]
+fn a_store_from_before_files_were_compressed_is_read_and_compacted() {
+    let objects = Arc::new(InMemory::new());
+    SlateStore::open_in(objects.clone(), "test", &options(1)).unwrap().close().unwrap();
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
+        let old = slatedb::Db::open("shard-000", objects.clone()).await.unwrap();
+        for key in 0..1_000_u16 {
+            old.put(key.to_be_bytes(), repetitive(key)).await.unwrap();
+        }
+        // Half of it in a file, half in the log.
+        let flush_type = slatedb::config::FlushType::MemTable;
+        old.flush_with_options(slatedb::config::FlushOptions { flush_type }).await.unwrap();
+        for key in 500..1_000_u16 {
+            old.put(key.to_be_bytes(), repetitive(key)).await.unwrap();
+        }
+        old.close().await.unwrap();
+    });
+
+    let store = SlateStore::open_in(objects, "test", &options(1)).unwrap();
+    for is_compacted in [false, true] {
+        for key in [0, 499, 500, 999_u16] {
+            let found = store.get(0, &key.to_be_bytes()).unwrap();
+            assert_eq!(found.unwrap(), repetitive(key), "{is_compacted}");
+        }
+        store.compact().unwrap();
+    }
 }
 
 /// Refuses requests of one kind, always with the same answer.
@@ -545,6 +609,17 @@ fn a_long_scan_has_every_entry_once_whatever_is_written_and_however_it_ends() {
 
     drop(store.scan(0, KeyRange::all(), Direction::Forward).unwrap());
     store.close().unwrap();
+}
+
+#[test]
+fn a_synced_write_that_comes_alone_does_not_wait_for_the_interval() {
+    let place = Place::new();
+    let mut options = options(1);
+    options.objects.flush_interval = 100 * SOON;
+    let store = SlateStore::open(&place.location, &options).unwrap();
+    store.put(0, "a", "1", Durability::Sync).unwrap();
+    let follower = Follower::open(&place.location, &options).unwrap();
+    assert_eq!(follower.get(0, b"a").unwrap().as_deref(), Some(&b"1"[..]));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::future::try_join_all;
-use slatedb::config::{CompactionWorkerOptions, GarbageCollectorOptions};
+use slatedb::config::GarbageCollectorOptions;
 use slatedb::{CompactionWorkerBuilder, GarbageCollectorBuilder};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -13,7 +13,7 @@ use super::bucket::Bucket;
 use super::compact::Scheduling;
 use super::prefixes;
 use super::view::{Place, Threads};
-use super::{ENGINE, Earlier};
+use super::{ENGINE, Earlier, worker_options};
 use crate::error::{Error, Result};
 use crate::options::Options;
 
@@ -66,10 +66,7 @@ impl SlateCompactor {
         let build = async |shard: u16| {
             let (path, objects) = (bucket.shard(shard as u8), bucket.objects.clone());
             let worker = CompactionWorkerBuilder::new(path.clone(), objects.clone())
-                .with_options(CompactionWorkerOptions {
-                    compactions_poll_interval: options.objects.poll_interval,
-                    ..CompactionWorkerOptions::default()
-                })
+                .with_options(worker_options(options.objects.poll_interval))
                 .with_filter_policies(prefixes::policies(&options.prefixes))
                 .with_compaction_filter_supplier(supplier.clone());
             let collector = GarbageCollectorBuilder::new(path, objects)

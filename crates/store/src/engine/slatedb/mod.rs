@@ -28,8 +28,8 @@ use futures::future::{join_all, try_join_all};
 use futures::stream::FuturesUnordered;
 use object_store::ObjectStore;
 use slatedb::config::{
-    CompactionWorkerOptions, CompactorOptions, FlushOptions, FlushType, GarbageCollectorOptions,
-    ObjectStoreCacheOptions, Settings,
+    CompactionWorkerOptions, CompactorOptions, CompressionCodec, FlushOptions, FlushType,
+    GarbageCollectorOptions, ObjectStoreCacheOptions, Settings,
 };
 use slatedb::db_cache::DbCache;
 use slatedb::db_cache::moka::{MokaCache, MokaCacheOptions};
@@ -44,7 +44,7 @@ use self::bucket::Bucket;
 use self::checkpoint::Begun;
 use self::compact::{Demand, Scheduling};
 use self::view::{Earlier, Place, Threads, View};
-use self::write::{ShardWrite, by_shard};
+use self::write::{ShardWrite, Uploads, by_shard};
 use crate::batch::Batch;
 use crate::engine::marker::Marker;
 use crate::error::{Error, ErrorKind, Result};
@@ -59,6 +59,11 @@ const SHARDS: u16 = 16;
 /// The memory for writes that are in the log alone, over all shards, and what a shard has of it.
 const WRITE_BUFFERS: usize = 512 << 20;
 const WRITE_BUFFER: std::ops::RangeInclusive<usize> = 8 << 20..=64 << 20;
+/// What is stored is paid for, and so is what is sent. Files say themselves what they are compressed
+/// with, so those from before can be read.
+const COMPRESSION: Option<CompressionCodec> = Some(CompressionCodec::Lz4);
+/// How often the log is uploaded while nobody waits for it.
+const UNAWAITED_UPLOADS: Duration = Duration::from_millis(100);
 /// How often what is in the log alone is made a file, so that little of it has to be read when the
 /// store is opened again.
 const LOG_KEPT_FOR: Duration = Duration::from_secs(60);
@@ -98,6 +103,7 @@ pub struct SlateStore {
     numbers: Box<[u8]>,
     /// Which of them were written to since their log was last made a file.
     dirty: Arc<[AtomicBool]>,
+    uploads: Box<[Arc<Uploads>]>,
     /// What readers see; none once it is closed.
     published: RwLock<Option<View>>,
     earlier: Arc<Earlier>,
@@ -377,6 +383,8 @@ impl SlateShards {
         let numbers = numbers.into();
         let view = View::now(&place, &shards, &self.options.prefixes)?;
         let dirty: Arc<[AtomicBool]> = shards.iter().map(|_| AtomicBool::new(false)).collect();
+        let interval = self.options.objects.flush_interval;
+        let uploads = shards.iter().map(|_| Arc::new(Uploads::new(interval))).collect();
         let flushing = place.handle.spawn(flush_now_and_then(shards.clone(), dirty.clone()));
         Ok(SlateStore {
             place,
@@ -385,6 +393,7 @@ impl SlateShards {
             shards,
             numbers,
             dirty,
+            uploads,
             published: RwLock::new(Some(view)),
             earlier,
             writer: Mutex::default(),
@@ -434,10 +443,11 @@ fn settings(options: &Options, shards: u16) -> Settings {
     let buffer = WRITE_BUFFERS / usize::from(shards) / FULL_BUFFERS;
     let buffer = buffer.clamp(*WRITE_BUFFER.start(), *WRITE_BUFFER.end());
     Settings {
-        flush_interval: Some(options.objects.flush_interval),
+        flush_interval: Some(options.objects.flush_interval.max(UNAWAITED_UPLOADS)),
         manifest_poll_interval: options.objects.poll_interval.min(Duration::from_secs(1)),
         l0_sst_size_bytes: buffer,
         max_unflushed_bytes: buffer * FULL_BUFFERS,
+        compression_codec: COMPRESSION,
         compactor_options: None,
         garbage_collector_options: options.objects.compacts.then(GarbageCollectorOptions::default),
         object_store_cache_options: ObjectStoreCacheOptions {
@@ -446,6 +456,15 @@ fn settings(options: &Options, shards: u16) -> Settings {
             ..ObjectStoreCacheOptions::default()
         },
         ..Settings::default()
+    }
+}
+
+/// How files are compacted, by whoever has the store or by a process of its own.
+fn worker_options(poll_interval: Duration) -> CompactionWorkerOptions {
+    CompactionWorkerOptions {
+        compactions_poll_interval: poll_interval,
+        compression_codec: COMPRESSION,
+        ..CompactionWorkerOptions::default()
     }
 }
 
@@ -483,10 +502,7 @@ async fn try_open_shard(
         .with_options(CompactorOptions {
             poll_interval,
             commit_compacted_interval: poll_interval.min(Duration::from_secs(1)),
-            worker: options.objects.compacts.then(|| CompactionWorkerOptions {
-                compactions_poll_interval: poll_interval,
-                ..CompactionWorkerOptions::default()
-            }),
+            worker: options.objects.compacts.then(|| worker_options(poll_interval)),
             ..CompactorOptions::default()
         })
         .with_scheduler_supplier(scheduling.clone())
@@ -542,15 +558,22 @@ impl Store for SlateStore {
             return Ok(());
         }
         for (shard, batch) in by_shard(operations) {
-            let Some(db) = self.shards.get(usize::from(shard)).cloned() else { continue };
+            let at = usize::from(shard);
+            let (Some(db), Some(uploads)) = (self.shards.get(at), self.uploads.get(at)) else {
+                continue;
+            };
+            let (db, uploads) = (db.clone(), uploads.clone());
             writer.unsettled.push(ShardWrite::new(async move {
                 let handle = db.write(batch).await?;
                 match durability {
-                    Durability::Sync => handle.await_durable().await,
+                    Durability::Sync => {
+                        uploads.upload(&db).await;
+                        handle.await_durable().await
+                    }
                     Durability::Buffered => Ok(()),
                 }
             }));
-            if let Some(dirty) = self.dirty.get(usize::from(shard)) {
+            if let Some(dirty) = self.dirty.get(at) {
                 dirty.store(true, Ordering::Relaxed);
             }
             writer.touched.push(shard);

@@ -2,13 +2,16 @@
 
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use futures::future::{BoxFuture, FutureExt, TryFutureExt};
-use slatedb::WriteBatch;
+use slatedb::{Db, WriteBatch};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep_until};
 
 use crate::batch::Operation;
 
@@ -53,6 +56,38 @@ impl Future for ShardWrite {
                 task.poll_unpin(context).map(|ended| ended.unwrap_or_else(|e| Err(e.to_string())))
             }
         }
+    }
+}
+
+/// The uploads of a shard's log that somebody waits for.
+pub(super) struct Uploads {
+    interval: Duration,
+    /// When the next may begin.
+    next: Mutex<Instant>,
+}
+
+impl Uploads {
+    pub(super) fn new(interval: Duration) -> Self {
+        Uploads { interval, next: Mutex::new(Instant::now()) }
+    }
+
+    /// Uploads what is in the log: at once, unless the last time was less than the interval ago. What
+    /// has become of it is told to those whose writes are in it, and with more of the cause.
+    pub(super) async fn upload(&self, db: &Db) {
+        let begin = self.reserve();
+        // To sleep takes a millisecond, even until now.
+        if begin > Instant::now() {
+            sleep_until(begin).await;
+        }
+        let _ = db.flush().await;
+    }
+
+    /// When an upload may begin; the next after it has to wait.
+    fn reserve(&self) -> Instant {
+        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        let begin = Instant::now().max(*next);
+        *next = begin.checked_add(self.interval).unwrap_or(begin);
+        begin
     }
 }
 
@@ -136,6 +171,14 @@ mod tests {
         go.send(()).unwrap();
         was_done.recv().unwrap();
         assert!(matches!(runtime.block_on(left), Ok(Ok(()))));
+    }
+
+    #[test]
+    fn an_upload_begins_at_once_and_the_next_an_interval_later() {
+        let uploads = Uploads::new(Duration::from_secs(100));
+        let first = uploads.reserve();
+        assert!(first <= Instant::now());
+        assert_eq!(uploads.reserve(), first + Duration::from_secs(100));
     }
 
     #[test]
