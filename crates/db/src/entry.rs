@@ -37,11 +37,11 @@ impl Header {
 
     pub(crate) fn to_bytes(self) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
-        let times = [self.written_at, self.fresh_until, self.gone_at];
-        let times = times.map(|time| time.as_micros().to_be_bytes());
-        let flags = if self.removed { REMOVED } else { 0 };
-        for (to, from) in bytes.iter_mut().zip([flags].iter().chain(times.as_flattened())) {
-            *to = *from;
+        let (flags, times) = bytes.split_at_mut(1);
+        flags.fill(if self.removed { REMOVED } else { 0 });
+        let of = [self.written_at, self.fresh_until, self.gone_at];
+        for (to, time) in times.as_chunks_mut::<8>().0.iter_mut().zip(of) {
+            *to = time.as_micros().to_be_bytes();
         }
         bytes
     }

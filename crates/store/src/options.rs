@@ -129,8 +129,9 @@ pub struct ObjectOptions {
     /// Whether a store is made where there is none.
     pub create: bool,
     /// How often the log is uploaded for synced writes, at most: one that comes sooner after another
-    /// waits, and each upload of each shard is a request that costs. What nobody waits for is
-    /// uploaded as often, but not more than every 100 ms.
+    /// waits, but for no more than half of the patience, and each upload of each shard is a request
+    /// that costs. What nobody waits for is uploaded as often, but not more than every 100 ms unless
+    /// it is a MiB.
     pub flush_interval: Duration,
     /// How long a read or a write waits for the object store.
     pub patience: Duration,

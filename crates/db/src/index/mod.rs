@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 use stonecrop_keys::{
     ErrorKind, Field, MAX_KEY_BYTES, Nulls, Schema, TimeUnit, Type, Value as KeyValue,
 };
@@ -416,7 +417,7 @@ impl IndexState {
         if self.fields.iter().any(|field| matches!(field, Origin::Key(_))) {
             key_values = table.key_values(place)?;
         }
-        let mut values = Vec::with_capacity(self.fields.len());
+        let mut values: SmallVec<[KeyValue<'_>; 4]> = SmallVec::new();
         let mut gone_at = Timestamp::NEVER;
         if self.is_of_keys() {
             match reading.row_gone_at().filter(|at| gone_by < *at) {

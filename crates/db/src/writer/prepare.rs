@@ -25,7 +25,8 @@ pub(crate) struct Prepared {
     pub(crate) table: Arc<TableState>,
     pub(crate) place: Place,
     pub(crate) kind: WriteKind,
-    pub(crate) condition: Option<Compiled>,
+    /// Most have none, and many are moved about.
+    pub(crate) condition: Option<Box<Compiled>>,
     pub(crate) written_at: Option<Timestamp>,
     /// From when on the whole row is gone, if the write says so.
     pub(crate) gone_at: Option<Timestamp>,
@@ -90,7 +91,7 @@ impl Prepared {
             table: table.clone(),
             place,
             kind: write.kind,
-            condition: write.condition.as_ref().map(|condition| Compiled::new(condition, table)),
+            condition: write.condition.as_ref().map(|it| Box::new(Compiled::new(it, table))),
             written_at: write.written_at,
             gone_at: write.gone_at,
             families,
@@ -148,7 +149,8 @@ fn families(table: &TableState, write: &Write<'_>) -> Result<Vec<PreparedFamily>
         keep: write.keep.or(declared.keep),
     };
     let mut declared: SmallVec<[(DeclaredColumn, &str, &Change<'_>); 16]> = SmallVec::new();
-    let mut families = Vec::new();
+    // Mostly one.
+    let mut families = Vec::with_capacity(1);
     for (name, change) in &write.changes {
         match table.column(name) {
             Some(column) => {

@@ -623,6 +623,52 @@ fn a_synced_write_that_comes_alone_does_not_wait_for_the_interval() {
 }
 
 #[test]
+fn a_synced_write_that_waits_for_the_next_upload_learns_of_a_takeover_before_it() {
+    let place = Place::new();
+    let mut late = options(1);
+    late.objects.flush_interval = 50 * SOON;
+    late.objects.patience = 100 * SOON;
+    let first = Arc::new(SlateStore::open(&place.location, &late).unwrap());
+    first.put(0, "a", "1", Durability::Sync).unwrap();
+    let (told, outcome) = std::sync::mpsc::channel();
+    let writer = first.clone();
+    std::thread::spawn(move || told.send(writer.put(0, "b", "2", Durability::Sync)));
+    let second = open(&place, 1);
+    match outcome.recv_timeout(SOON).unwrap() {
+        // The first may upload all it has when it ends, before the second shuts it out.
+        Ok(()) => assert!(second.get(0, b"b").unwrap().is_some(), "it was acknowledged"),
+        Err(error) => assert_eq!(error.kind(), ErrorKind::Fenced, "{error}"),
+    }
+    assert!(second.get(0, b"a").unwrap().is_some());
+}
+
+#[test]
+fn a_longer_interval_than_the_patience_does_not_fail_writes() {
+    let place = Place::new();
+    let mut options = options(1);
+    options.objects.flush_interval = 100 * SOON;
+    options.objects.patience = Duration::from_secs(6);
+    let store = SlateStore::open(&place.location, &options).unwrap();
+    for key in ["a", "b"] {
+        store.put(0, key, "1", Durability::Sync).unwrap();
+    }
+}
+
+#[test]
+fn much_that_nobody_waits_for_is_uploaded_before_the_interval() {
+    let place = Place::new();
+    let mut options = options(1);
+    options.objects.flush_interval = 100 * SOON;
+    let store = SlateStore::open(&place.location, &options).unwrap();
+    for key in 0..64_u8 {
+        store.put(0, vec![key], vec![key; 32 << 10], Durability::Buffered).unwrap();
+    }
+    let follower = Follower::open(&place.location, &options).unwrap();
+    let found = eventually("what was written first", SOON, || follower.get(0, &[0]).unwrap());
+    assert_eq!(found, vec![0; 32 << 10]);
+}
+
+#[test]
 fn a_process_of_its_own_compacts_and_drops_what_may_go() {
     let place = Place::new();
     let mut options = options(2);

@@ -44,7 +44,7 @@ use self::bucket::Bucket;
 use self::checkpoint::Begun;
 use self::compact::{Demand, Scheduling};
 use self::view::{Earlier, Place, Threads, View};
-use self::write::{ShardWrite, Uploads, by_shard};
+use self::write::{Part, ShardWrite, Uploads, by_shard};
 use crate::batch::Batch;
 use crate::engine::marker::Marker;
 use crate::error::{Error, ErrorKind, Result};
@@ -383,7 +383,8 @@ impl SlateShards {
         let numbers = numbers.into();
         let view = View::now(&place, &shards, &self.options.prefixes)?;
         let dirty: Arc<[AtomicBool]> = shards.iter().map(|_| AtomicBool::new(false)).collect();
-        let interval = self.options.objects.flush_interval;
+        // A write that waited for longer would be given up before its upload.
+        let interval = self.options.objects.flush_interval.min(place.patience / 2);
         let uploads = shards.iter().map(|_| Arc::new(Uploads::new(interval))).collect();
         let flushing = place.handle.spawn(flush_now_and_then(shards.clone(), dirty.clone()));
         Ok(SlateStore {
@@ -557,20 +558,21 @@ impl Store for SlateStore {
         if operations.is_empty() {
             return Ok(());
         }
-        for (shard, batch) in by_shard(operations) {
+        for Part { shard, batch, bytes, .. } in by_shard(operations) {
             let at = usize::from(shard);
             let (Some(db), Some(uploads)) = (self.shards.get(at), self.uploads.get(at)) else {
                 continue;
             };
             let (db, uploads) = (db.clone(), uploads.clone());
+            let runtime = self.place.handle.clone();
             writer.unsettled.push(ShardWrite::new(async move {
                 let handle = db.write(batch).await?;
                 match durability {
-                    Durability::Sync => {
-                        uploads.upload(&db).await;
-                        handle.await_durable().await
+                    Durability::Sync => uploads.until_durable(&db, &handle).await,
+                    Durability::Buffered => {
+                        uploads.unawaited(&db, bytes, &runtime);
+                        Ok(())
                     }
-                    Durability::Buffered => Ok(()),
                 }
             }));
             if let Some(dirty) = self.dirty.get(at) {

@@ -4,14 +4,18 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::future::Future;
 use std::ops::Bound;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures::future::{Either, select};
 use futures::{StreamExt, TryStreamExt};
 use slatedb::config::ScanOptions;
 use slatedb::{CloseReason, Db, DbIterator, DbReadOps, DbSnapshot, IterationOrder};
 use tokio::runtime::{Handle, Runtime};
+use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
 
 use super::bucket::Bucket;
@@ -31,9 +35,11 @@ const READ_AHEAD_BYTES: usize = 256 << 10;
 const FETCHES_AT_ONCE: usize = 4;
 /// A scan takes some entries at a time from the engine: few at first, for those who need no more.
 const FIRST_ENTRIES: usize = 16;
-const MOST_ENTRIES: usize = 4_096;
-/// From so many on they are taken ahead, by another thread; to wake that for fewer takes longer.
-const AHEAD_FROM: usize = 512;
+/// From so many on another thread takes them, so many at a time: more would not stay in a core's
+/// cache until they are looked at.
+const ENTRIES_AHEAD: usize = 1_024;
+/// How many threads there may be for that; beyond, scans share those that fetch files.
+const SCANNERS: usize = 64;
 /// No more are taken at a time once they have so many bytes.
 const MOST_BYTES: usize = 1 << 20;
 
@@ -45,14 +51,22 @@ pub(super) struct Place {
     /// How long is waited for the object store.
     pub(super) patience: Duration,
     requests: Arc<Requests>,
+    /// The threads that long scans may have for themselves.
+    scanners: Arc<Semaphore>,
+    /// Whether there are no threads any more.
+    is_over: Arc<AtomicBool>,
 }
 
 /// The threads of a store: they do the work in the background, and wait for the network.
-pub(super) struct Threads(Option<Runtime>);
+pub(super) struct Threads {
+    runtime: Option<Runtime>,
+    is_over: Arc<AtomicBool>,
+}
 
 impl Drop for Threads {
     fn drop(&mut self) {
-        if let Some(runtime) = self.0.take() {
+        self.is_over.store(true, Ordering::Release);
+        if let Some(runtime) = self.runtime.take() {
             // It may be dropped by a thread that must not wait.
             runtime.shutdown_background();
         }
@@ -68,8 +82,12 @@ impl Place {
             .build()
             .map_err(|error| Error::new(ErrorKind::Io, format!("no threads: {error}")))?;
         let (name, requests) = (bucket.name.clone(), bucket.requests.clone());
-        let place = Place { name, handle: runtime.handle().clone(), patience, requests };
-        Ok((place, Threads(Some(runtime))))
+        let (scanners, is_over) =
+            (Arc::new(Semaphore::new(SCANNERS)), Arc::<AtomicBool>::default());
+        let handle = runtime.handle().clone();
+        let threads = Threads { runtime: Some(runtime), is_over: is_over.clone() };
+        let place = Place { name, handle, patience, requests, scanners, is_over };
+        Ok((place, threads))
     }
 
     /// Waits on this thread, whatever it belongs to: what is in memory is there without a switch
@@ -290,7 +308,7 @@ impl<R: DbReadOps + Send + Sync + 'static> Read for Shards<R> {
         }
         let open = self.clone().open(reader, range, direction);
         let taken = async { open.await?.take(FIRST_ENTRIES).await };
-        let source = Source::Elsewhere(Ahead(self.place.handle.spawn(taken)));
+        let source = Source::Next(Task(self.place.handle.spawn(taken)));
         Ok(Scan::new(Entries::new(self.place.clone(), source)))
     }
 }
@@ -328,7 +346,10 @@ struct Entries<R> {
 
 enum Source<R> {
     Here(Open<R>),
-    Elsewhere(Ahead<R>),
+    /// Only the next are taken elsewhere.
+    Next(Task<Taken<R>>),
+    /// All that is left is taken elsewhere. It waits while the caller has not asked for the last.
+    Rest(mpsc::Receiver<Result<VecDeque<(Bytes, Bytes)>, slatedb::Error>>, Task<()>),
     Over,
 }
 
@@ -353,12 +374,57 @@ impl<R> Open<R> {
     }
 }
 
-/// Entries that are being taken. It ends when nobody waits for them any more.
-struct Ahead<R>(JoinHandle<Taken<R>>);
+impl<R: Send + Sync + 'static> Open<R> {
+    /// Has another thread take all that is left: one of its own, as far as there are some. One of
+    /// those that fetch files would keep what it asks for waiting behind itself.
+    fn take_rest(self, place: &Place) -> Source<R> {
+        let (to, from) = mpsc::channel(1);
+        let work = async move {
+            let mut open = Some(self);
+            while let Some(rest) = open.take() {
+                let (taking, closed) = (pin!(rest.take(ENTRIES_AHEAD)), pin!(to.closed()));
+                let Either::Left((taken, _)) = select(taking, closed).await else { return };
+                let taken = taken.map(|(taken, rest)| {
+                    open = rest;
+                    taken
+                });
+                if to.send(taken).await.is_err() {
+                    return;
+                }
+            }
+        };
+        let task = match place.scanners.clone().try_acquire_owned() {
+            Ok(scanner) => {
+                let handle = place.handle.clone();
+                place.handle.spawn_blocking(move || {
+                    let _scanner = scanner;
+                    handle.block_on(work);
+                })
+            }
+            Err(_) => place.handle.spawn(work),
+        };
+        Source::Rest(from, Task(task))
+    }
+}
 
-impl<R> Drop for Ahead<R> {
+/// Work on another thread. It ends when nobody waits for it any more.
+struct Task<T>(JoinHandle<T>);
+
+impl<T> Drop for Task<T> {
     fn drop(&mut self) {
         self.0.abort();
+    }
+}
+
+impl<T> Task<T> {
+    fn wait(mut self, place: &Place) -> Result<T> {
+        place.wait(&mut self.0)?.map_err(|error| {
+            // With the threads of a store that is no more, work is cancelled, or panics.
+            match error.is_panic() && !place.is_over.load(Ordering::Acquire) {
+                true => place.unreadable(&error.to_string()),
+                false => Error::closed(),
+            }
+        })
     }
 }
 
@@ -371,22 +437,26 @@ impl<R: Send + Sync + 'static> Entries<R> {
         let taken = match std::mem::replace(&mut self.source, Source::Over) {
             Source::Over => return Ok(()),
             Source::Here(open) => self.place.wait(open.take(self.next))?,
-            Source::Elsewhere(mut ahead) => {
-                self.place.wait(&mut ahead.0)?.map_err(|error| match error.is_panic() {
-                    true => self.place.unreadable(&error.to_string()),
-                    // It is cancelled with the threads of a store that is no more.
-                    false => Error::closed(),
-                })?
+            Source::Next(task) => task.wait(&self.place)?,
+            Source::Rest(mut rest, task) => {
+                match self.place.wait(rest.recv())? {
+                    Some(taken) => {
+                        self.taken = taken.map_err(|error| self.place.error(error))?;
+                        self.source = Source::Rest(rest, task);
+                    }
+                    None => task.wait(&self.place)?,
+                }
+                return Ok(());
             }
         };
         let (taken, open) = taken.map_err(|error| self.place.error(error))?;
         self.taken = taken;
+        self.next *= 2;
         self.source = match open {
             None => Source::Over,
-            Some(open) if self.next < AHEAD_FROM => Source::Here(open),
-            Some(open) => Source::Elsewhere(Ahead(self.place.handle.spawn(open.take(self.next)))),
+            Some(open) if self.next < ENTRIES_AHEAD => Source::Here(open),
+            Some(open) => open.take_rest(&self.place),
         };
-        self.next = (self.next * 2).min(MOST_ENTRIES);
         Ok(())
     }
 }

@@ -1,14 +1,16 @@
 //! What a batch is for each of the shards, and their writes while somebody waits for them.
 
+use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
-use std::pin::Pin;
-use std::sync::{Mutex, PoisonError};
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
-use futures::future::{BoxFuture, FutureExt, TryFutureExt};
-use slatedb::{Db, WriteBatch};
+use bytes::Bytes;
+use futures::future::{BoxFuture, Either, FutureExt, TryFutureExt, select};
+use slatedb::{Db, WriteBatch, WriteHandle};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
@@ -59,96 +61,182 @@ impl Future for ShardWrite {
     }
 }
 
-/// The uploads of a shard's log that somebody waits for.
+/// What nobody waits for is uploaded once it is so many bytes: a longer log takes more memory, and
+/// more time at the end of a load.
+const MUCH: usize = 1 << 20;
+
+/// The uploads of a shard's log, beside those that SlateDB begins by itself.
 pub(super) struct Uploads {
+    /// How long there is at least between two that somebody waits for.
     interval: Duration,
-    /// When the next may begin.
+    /// When the next of those may begin.
     next: Mutex<Instant>,
+    /// The bytes that were written since the last one of what nobody waits for began, and whether it
+    /// is under way.
+    unawaited: AtomicUsize,
+    is_under_way: AtomicBool,
 }
 
 impl Uploads {
     pub(super) fn new(interval: Duration) -> Self {
-        Uploads { interval, next: Mutex::new(Instant::now()) }
+        Uploads {
+            interval,
+            next: Mutex::new(Instant::now()),
+            unawaited: AtomicUsize::new(0),
+            is_under_way: AtomicBool::new(false),
+        }
     }
 
-    /// Uploads what is in the log: at once, unless the last time was less than the interval ago. What
-    /// has become of it is told to those whose writes are in it, and with more of the cause.
-    pub(super) async fn upload(&self, db: &Db) {
-        let begin = self.reserve();
-        // To sleep takes a millisecond, even until now.
-        if begin > Instant::now() {
-            sleep_until(begin).await;
+    /// Waits until a write is durable, and uploads the log for it if nothing else has.
+    pub(super) async fn until_durable(
+        &self,
+        db: &Db,
+        write: &WriteHandle,
+    ) -> Result<(), slatedb::Error> {
+        let (durable, uploaded) = (pin!(write.await_durable()), pin!(self.upload(db)));
+        match select(durable, uploaded).await {
+            Either::Left((durable, _)) => durable,
+            // What has become of the upload is told to those whose writes are in it.
+            Either::Right(((), durable)) => durable.await,
+        }
+    }
+
+    /// Uploads what is in the log: at once, unless the last time was less than the interval ago.
+    async fn upload(&self, db: &Db) {
+        while let Err(next) = self.begin() {
+            sleep_until(next).await;
         }
         let _ = db.flush().await;
     }
 
-    /// When an upload may begin; the next after it has to wait.
-    fn reserve(&self) -> Instant {
+    /// Begins an upload, or tells when the next may begin.
+    fn begin(&self) -> Result<(), Instant> {
+        let now = Instant::now();
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-        let begin = Instant::now().max(*next);
-        *next = begin.checked_add(self.interval).unwrap_or(begin);
-        begin
+        if now < *next {
+            return Err(*next);
+        }
+        // Farther than that no clock counts.
+        *next = now.checked_add(self.interval).unwrap_or(now + Duration::from_secs(1 << 30));
+        Ok(())
+    }
+
+    /// So many bytes were written, and nobody waits for them.
+    pub(super) fn unawaited(self: &Arc<Self>, db: &Db, bytes: usize, handle: &Handle) {
+        let unawaited = self.unawaited.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        if unawaited < MUCH || self.is_under_way.swap(true, Ordering::Acquire) {
+            return;
+        }
+        self.unawaited.store(0, Ordering::Relaxed);
+        let (uploads, db) = (self.clone(), db.clone());
+        handle.spawn(async move {
+            let _ = db.flush().await;
+            uploads.is_under_way.store(false, Ordering::Release);
+        });
     }
 }
 
 /// A batch for each shard that it writes to.
-pub(super) fn by_shard(operations: Vec<Operation>) -> Vec<(u8, WriteBatch)> {
-    let mut batches: Vec<(u8, WriteBatch)> = Vec::new();
-    // Keys by themselves: whoever looks for one compares it with many, and with no value.
-    let mut shards = [const { (None::<usize>, Pieces::new(), Pieces::new()) }; 256];
+pub(super) fn by_shard(operations: Vec<Operation>) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    let mut places = [None::<usize>; 256];
+    for operation in &operations {
+        let Some(place) = places.get_mut(usize::from(operation.shard)) else { continue };
+        let place = *place.get_or_insert_with(|| {
+            parts.push(Part::new(operation.shard));
+            parts.len() - 1
+        });
+        let Some(part) = parts.get_mut(place) else { continue };
+        part.bytes += operation.size();
+        if let Some(value) = &operation.value {
+            part.keys.expect(&operation.key);
+            part.values.expect(value);
+        }
+    }
+    let place = |shard: u8| places.get(usize::from(shard)).copied().flatten();
     for Operation { shard, key, value } in &operations {
-        let pieces = shards.get_mut(usize::from(*shard));
-        if let (Some((_, keys, values)), Some(value)) = (pieces, value) {
-            keys.expect(key);
-            values.expect(value);
+        let part = place(*shard).and_then(|place| parts.get_mut(place));
+        if let (Some(Part { keys, values, .. }), Some(value)) = (part, value) {
+            keys.add(key);
+            values.add(value);
         }
     }
     for Operation { shard, key, value } in operations {
-        let Some((place, keys, values)) = shards.get_mut(usize::from(shard)) else { continue };
-        let at = *place.get_or_insert_with(|| {
-            batches.push((shard, WriteBatch::new()));
-            batches.len() - 1
-        });
-        let Some((_, batch)) = batches.get_mut(at) else { continue };
+        let part = place(shard).and_then(|place| parts.get_mut(place));
+        let Some(Part { keys, values, batch, .. }) = part else { continue };
         match value {
-            Some(value) => batch.put_bytes(keys.keep(key), values.keep(value)),
+            Some(value) => batch.put_bytes(keys.take(key), values.take(value)),
             None => batch.delete(key),
         }
     }
-    batches
+    parts
+}
+
+/// What a shard takes of a batch.
+pub(super) struct Part {
+    pub(super) shard: u8,
+    pub(super) batch: WriteBatch,
+    /// Of all keys and values.
+    pub(super) bytes: usize,
+    /// By themselves: whoever looks for a key compares it with many, and with no value.
+    keys: Pieces,
+    values: Pieces,
+}
+
+impl Part {
+    fn new(shard: u8) -> Self {
+        let (keys, values) = (Pieces::default(), Pieces::default());
+        Part { shard, batch: WriteBatch::new(), bytes: 0, keys, values }
+    }
 }
 
 /// Small keys and values of a shard's batch, side by side in large pieces of memory. One by one,
-/// other threads than the one that has made them would share and free each.
+/// other threads than the one that has made them would share and free each. All are expected, then
+/// added, then taken, in the same order.
+#[derive(Default)]
 struct Pieces {
-    /// How many bytes are still to come.
+    /// How many bytes are still to be added.
     expected: usize,
-    piece: Option<BytesMut>,
+    pieces: VecDeque<Vec<u8>>,
+    /// What is left of the piece that they are taken from.
+    rest: Bytes,
 }
 
 impl Pieces {
-    const fn new() -> Self {
-        Pieces { expected: 0, piece: None }
-    }
-
     fn expect(&mut self, bytes: &Bytes) {
         if bytes.len() <= MOST_IN_PIECE {
             self.expected += bytes.len();
         }
     }
 
-    /// The same bytes, kept with the others; only of what was expected.
-    fn keep(&mut self, bytes: Bytes) -> Bytes {
+    fn add(&mut self, bytes: &Bytes) {
+        if bytes.len() > MOST_IN_PIECE {
+            return;
+        }
+        let has_room = |piece: &&mut Vec<u8>| piece.capacity() - piece.len() >= bytes.len();
+        match self.pieces.back_mut().filter(has_room) {
+            Some(piece) => piece.extend_from_slice(bytes),
+            None => {
+                let mut piece = Vec::with_capacity(self.expected.min(PIECE));
+                piece.extend_from_slice(bytes);
+                self.pieces.push_back(piece);
+            }
+        }
+        self.expected = self.expected.saturating_sub(bytes.len());
+    }
+
+    /// The same bytes as the next that were added, kept with the others.
+    fn take(&mut self, bytes: Bytes) -> Bytes {
         if bytes.len() > MOST_IN_PIECE {
             return bytes;
         }
-        let room = self.piece.take().filter(|piece| piece.capacity() >= bytes.len());
-        let mut piece = room.unwrap_or_else(|| BytesMut::with_capacity(self.expected.min(PIECE)));
-        self.expected = self.expected.saturating_sub(bytes.len());
-        piece.extend_from_slice(&bytes);
-        let kept = piece.split().freeze();
-        self.piece = Some(piece);
-        kept
+        if self.rest.is_empty() {
+            self.rest = self.pieces.pop_front().map(Bytes::from).unwrap_or_default();
+        }
+        match self.rest.len() < bytes.len() {
+            true => bytes,
+            false => self.rest.split_to(bytes.len()),
+        }
     }
 }
 
@@ -176,9 +264,30 @@ mod tests {
     #[test]
     fn an_upload_begins_at_once_and_the_next_an_interval_later() {
         let uploads = Uploads::new(Duration::from_secs(100));
-        let first = uploads.reserve();
-        assert!(first <= Instant::now());
-        assert_eq!(uploads.reserve(), first + Duration::from_secs(100));
+        assert_eq!(uploads.begin(), Ok(()));
+        let next = uploads.begin().unwrap_err();
+        assert!(next > Instant::now() + Duration::from_secs(90));
+    }
+
+    #[test]
+    fn what_is_kept_in_pieces_is_the_same() {
+        let mut random = fastrand::Rng::with_seed(7);
+        let lengths = [0, 1, 30, 500, MOST_IN_PIECE, MOST_IN_PIECE + 1, PIECE + 1];
+        let all: Vec<Bytes> = (0..2_000)
+            .map(|_| {
+                let length = random.choice(lengths).unwrap();
+                std::iter::repeat_with(|| random.u8(..)).take(length).collect()
+            })
+            .collect();
+        let mut pieces = Pieces::default();
+        all.iter().for_each(|bytes| pieces.expect(bytes));
+        all.iter().for_each(|bytes| pieces.add(bytes));
+        assert!(pieces.pieces.len() > 10);
+        assert!(pieces.pieces.iter().all(|piece| piece.capacity() <= PIECE));
+        for bytes in &all {
+            assert_eq!(pieces.take(bytes.clone()), bytes);
+        }
+        assert!(pieces.pieces.is_empty() && pieces.rest.is_empty() && pieces.expected == 0);
     }
 
     #[test]
