@@ -6,12 +6,10 @@ use std::time::Instant;
 
 use anyhow::{Result, anyhow};
 use stonecrop::{
-    Condition, Database, Durability, Family, Index, Options, Query, Scan, Table, TableSchema, Write,
+    Condition, Database, Family, Index, Options, Query, Scan, Table, TableSchema, Write,
 };
 
-use super::contender::{
-    BATCH, CACHE_BYTES, Contender, FLUSH_INTERVAL, PAGE, Requests, name, owner,
-};
+use super::contender::{CACHE_BYTES, Contender, FLUSH_INTERVAL, PAGE, Requests, name, owner};
 use crate::timer::now;
 
 pub(super) struct Ours {
@@ -42,11 +40,8 @@ fn whole(row: u64) -> Write<'static> {
 
 impl Contender for Ours {
     fn load(&mut self, rows: u64) -> Result<()> {
-        for first in (0..rows).step_by(BATCH as usize) {
-            let batch = (first..rows.min(first + BATCH)).map(whole);
-            self.table.write_with(batch, Durability::None)?;
-        }
-        Ok(self.database.sync()?)
+        self.table.load((0..rows).map(whole))?;
+        Ok(())
     }
 
     fn flush(&mut self) -> Result<()> {

@@ -191,6 +191,15 @@ pub enum Error {
         /// The first write that is in another shard, counted from 0.
         write: usize,
     },
+    /// A load ([`crate::Table::load`]) that was not carried out to its end.
+    #[error("the load ended after {written} writes: {cause}")]
+    Load {
+        /// How many writes were done.
+        written: u64,
+        /// What was wrong with those that came next, which it counts from 0.
+        #[source]
+        cause: Box<Error>,
+    },
     /// Too many writes are waiting already.
     #[error("too many writes are waiting; try again in a moment")]
     Busy,

@@ -56,6 +56,7 @@ mod entry;
 mod error;
 mod index;
 mod key;
+mod load;
 mod met;
 #[cfg(feature = "openapi")]
 mod openapi;

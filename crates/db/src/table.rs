@@ -35,6 +35,9 @@ use crate::writer::{Commit, Durability, Prepared, Receipt, Submitted};
 
 /// For how many writes room is made at once, at most: an iterator may promise more than it has.
 const EXPECTED_WRITES: usize = 1 << 16;
+/// How many writes of a load are committed at once, and about how many bytes.
+const BATCH_WRITES: usize = 1_000;
+const BATCH_BYTES: usize = 4 << 20;
 
 /// A table. The handle is cheap to clone, and can be used from any thread.
 ///
@@ -59,6 +62,10 @@ impl Table {
     }
 
     /// The table's place in the catalog, if it is one of this database.
+    pub(crate) fn inner(&self) -> &Inner {
+        &self.inner
+    }
+
     pub(crate) fn slot_in(&self, database: &Arc<Inner>) -> Result<&Arc<Slot>> {
         if Arc::ptr_eq(&self.inner, database) {
             return Ok(&self.slot);
@@ -207,6 +214,29 @@ impl Table {
             }
         }
         Ok(prepared)
+    }
+
+    /// Prepares any number of writes, and gives them on in batches until one is not wanted.
+    pub(crate) fn prepare_batches<'w>(
+        &self,
+        writes: impl IntoIterator<Item = Write<'w>>,
+        mut take: impl FnMut(Vec<Prepared>) -> bool,
+    ) -> Result<()> {
+        let mut writes = writes.into_iter();
+        loop {
+            let table = self.state()?;
+            let (mut batch, mut bytes) = (Vec::with_capacity(BATCH_WRITES), 0);
+            while batch.len() < BATCH_WRITES && bytes < BATCH_BYTES {
+                let Some(write) = writes.next() else { break };
+                let prepared = Prepared::new(&self.slot, &table, &write);
+                let prepared = prepared.map_err(|error| error.in_write(batch.len()))?;
+                bytes += prepared.size();
+                batch.push(prepared);
+            }
+            if batch.is_empty() || !take(batch) {
+                return Ok(());
+            }
+        }
     }
 
     /// A row with all its columns; none where it is not there, or gone.

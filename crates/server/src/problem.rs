@@ -217,7 +217,7 @@ fn kind_of(error: &Error) -> Kind {
         Error::Value { .. } => BAD_VALUE,
         Error::TooLarge { .. } => TOO_LARGE,
         Error::ConditionFailed { .. } | Error::Refused { .. } => CONDITION_FAILED,
-        Error::Write { cause, .. } => kind_of(cause),
+        Error::Write { cause, .. } | Error::Load { cause, .. } => kind_of(cause),
         Error::Index { .. } => BAD_INDEX,
         Error::NotUnique { .. } => NOT_UNIQUE,
         Error::Path { .. } | Error::Scan { .. } | Error::Query { .. } => BAD_QUERY,

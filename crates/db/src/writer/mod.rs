@@ -87,6 +87,9 @@ pub struct Outcome {
     pub ignored: Vec<String>,
 }
 
+/// So many bytes that are not synced are committed at once: to let others run first would let all run
+/// that keep the cores busy, and a commit for each is no loss.
+const LOAD_BYTES: usize = 64 << 10;
 /// How often others are let run before a commit, at most.
 const GATHER_TURNS: usize = 64;
 /// How often is looked whether another commit is over, where none takes long; and how often after
@@ -169,6 +172,11 @@ struct Queue {
 impl Queue {
     fn is_gathered(&self) -> bool {
         self.waiting.len() >= self.expected
+    }
+
+    /// Whether it is much, and waits for nothing that could be shared.
+    fn is_load(&self) -> bool {
+        self.bytes >= LOAD_BYTES && !self.is_to_be_synced()
     }
 
     fn is_to_be_synced(&self) -> bool {
@@ -468,7 +476,7 @@ impl Writer {
     fn gather(&self) -> MutexGuard<'_, Queue> {
         let mut queue = lock(&self.queue);
         for _ in 0..GATHER_TURNS {
-            if queue.is_gathered() || self.store.is_volatile() {
+            if queue.is_gathered() || queue.is_load() || self.store.is_volatile() {
                 return queue;
             }
             drop(queue);

@@ -18,6 +18,7 @@ mod indexes;
 mod lead;
 mod limits;
 mod linearizable;
+mod loads;
 mod model;
 #[cfg(feature = "slatedb")]
 mod objects;
