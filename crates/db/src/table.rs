@@ -61,11 +61,11 @@ impl Table {
         Table { inner, name, slot }
     }
 
-    /// The table's place in the catalog, if it is one of this database.
     pub(crate) fn inner(&self) -> &Inner {
         &self.inner
     }
 
+    /// The table's place in the catalog, if it is one of this database.
     pub(crate) fn slot_in(&self, database: &Arc<Inner>) -> Result<&Arc<Slot>> {
         if Arc::ptr_eq(&self.inner, database) {
             return Ok(&self.slot);

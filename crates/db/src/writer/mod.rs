@@ -87,8 +87,8 @@ pub struct Outcome {
     pub ignored: Vec<String>,
 }
 
-/// So many bytes that are not synced are committed at once: to let others run first would let all run
-/// that keep the cores busy, and a commit for each is no loss.
+/// So many bytes that are not synced are committed without letting others run first: they are worth a
+/// commit of their own, and on busy cores each turn that is given away takes long.
 const LOAD_BYTES: usize = 64 << 10;
 /// How often others are let run before a commit, at most.
 const GATHER_TURNS: usize = 64;
@@ -174,7 +174,7 @@ impl Queue {
         self.waiting.len() >= self.expected
     }
 
-    /// Whether it is much, and waits for nothing that could be shared.
+    /// Whether it is much, and there is no sync that others could share.
     fn is_load(&self) -> bool {
         self.bytes >= LOAD_BYTES && !self.is_to_be_synced()
     }
