@@ -123,9 +123,9 @@ impl Options {
     }
 
     /// On object storage, how often the log is uploaded for synced writes, at most; 100 ms without.
-    /// One that comes sooner after another waits, but for no more than half of the patience, for every
-    /// upload of every shard is a request that costs. What nobody waits for is uploaded as often, but
-    /// not more than every 100 ms unless it is a MiB.
+    /// One that comes sooner after another waits, but for no more than half of the patience, for
+    /// every upload of every shard is a request that costs. What nobody waits for is uploaded as
+    /// often, but not more than every 100 ms unless it is a MiB.
     ///
     /// ```
     /// # use std::time::Duration;

@@ -130,8 +130,8 @@ pub struct ObjectOptions {
     pub create: bool,
     /// How often the log is uploaded for synced writes, at most: one that comes sooner after another
     /// waits, but for no more than half of the patience, and each upload of each shard is a request
-    /// that costs. What nobody waits for is uploaded as often, but not more than every 100 ms unless
-    /// it is a MiB.
+    /// that costs. What nobody waits for is uploaded as often, but not more than every 100 ms
+    /// unless it is a MiB.
     pub flush_interval: Duration,
     /// How long a read or a write waits for the object store.
     pub patience: Duration,

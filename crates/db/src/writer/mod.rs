@@ -87,8 +87,8 @@ pub struct Outcome {
     pub ignored: Vec<String>,
 }
 
-/// So many bytes that are not synced are committed without letting others run first: they are worth a
-/// commit of their own, and on busy cores each turn that is given away takes long.
+/// So many bytes that are not synced are committed without letting others run first: they are worth
+/// a commit of their own, and on busy cores each turn that is given away takes long.
 const LOAD_BYTES: usize = 64 << 10;
 /// How often others are let run before a commit, at most.
 const GATHER_TURNS: usize = 64;

@@ -71,8 +71,8 @@ pub(super) struct Uploads {
     interval: Duration,
     /// When the next of those may begin.
     next: Mutex<Instant>,
-    /// The bytes that were written since the last one of what nobody waits for began, and whether it
-    /// is under way.
+    /// The bytes that were written since the last one of what nobody waits for began, and whether
+    /// it is under way.
     unawaited: AtomicUsize,
     is_under_way: AtomicBool,
 }
