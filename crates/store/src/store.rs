@@ -21,6 +21,11 @@ pub enum Durability {
     /// When the operating system has it: it survives the end of the process, however sudden, but
     /// not a power cut, until the next [`Store::sync`].
     Buffered,
+    /// When it has begun, for many writes of which only the end matters. The next write waits for
+    /// it, as do [`Store::ready`] and [`Store::sync`], and fails if it has failed; until then
+    /// readers may not see it. An engine that has nothing to wait for does it at once, as
+    /// `Buffered`.
+    Begun,
 }
 
 /// Reading, from the store as it is now or from a snapshot of it.

@@ -316,7 +316,7 @@ impl Store for FjallStore {
             // Of the file's own facts those that its bytes can't be found without; times of changes
             // would be a write to the disk of their own.
             Durability::Sync => PersistMode::SyncData,
-            Durability::Buffered => PersistMode::Buffer,
+            Durability::Buffered | Durability::Begun => PersistMode::Buffer,
         };
         let mut writer = self.writer()?;
         let guard = self.engine()?;
@@ -343,7 +343,7 @@ impl Store for FjallStore {
         self.entries.committed(number);
         match durability {
             Durability::Sync => writer.synced.record(number),
-            Durability::Buffered => Ok(()),
+            Durability::Buffered | Durability::Begun => Ok(()),
         }
     }
 

@@ -52,6 +52,37 @@ fn many_keys_are_read_in_their_order() {
 }
 
 #[test]
+fn what_was_begun_is_there_for_who_waits_for_it_and_for_who_writes_after_it() {
+    for &engine in ENGINES {
+        let fixture = Fixture::new(engine, 2);
+        let begin = |number: u64| {
+            let mut batch = Batch::new();
+            for shard in 0..2 {
+                batch.put(shard, number.to_be_bytes().to_vec(), "");
+                batch.put(shard, "last", number.to_be_bytes().to_vec());
+            }
+            fixture.store.write(batch, Durability::Begun).unwrap();
+        };
+        let all = |last: u64| {
+            for shard in 0..2 {
+                let found = keys(&*fixture.store, shard, KeyRange::all(), FORWARD).len() as u64;
+                let value = fixture.store.get(shard, b"last").unwrap().unwrap();
+                assert_eq!((found, &value[..]), (last + 2, &last.to_be_bytes()[..]), "{engine:?}");
+            }
+        };
+        (0..100).for_each(begin);
+        fixture.store.ready().unwrap();
+        all(99);
+        begin(100);
+        fixture.put(0, b"last", &100_u64.to_be_bytes());
+        all(100);
+        begin(101);
+        fixture.store.sync().unwrap();
+        all(101);
+    }
+}
+
+#[test]
 fn a_scan_gives_the_range_in_either_direction() {
     in_every_state(1, letters, |fixture| {
         let scan = |range: KeyRange, direction| keys(&*fixture.store, 0, range, direction);

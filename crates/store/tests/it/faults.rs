@@ -101,6 +101,17 @@ fn apply<'a>(entries: &mut Entries, changes: impl Iterator<Item = &'a Change>) {
     }
 }
 
+fn batch(changes: &[Change]) -> Batch {
+    let mut batch = Batch::new();
+    for (shard, key, value) in changes {
+        match value {
+            Some(value) => batch.put(*shard, key.clone(), value.clone()),
+            None => batch.delete(*shard, key.clone()),
+        }
+    }
+    batch
+}
+
 /// What must be there, and what may be.
 #[derive(Debug, Default)]
 struct Model {
@@ -177,6 +188,8 @@ struct Voyage {
     objects: Arc<Unruly>,
     store: SlateStore,
     model: Model,
+    /// Whether something was begun, and no sync came after it.
+    is_unsynced: bool,
     /// What went on, so that a seed is known to test something.
     acknowledged: u64,
     unavailable: u64,
@@ -188,9 +201,17 @@ impl Voyage {
         let objects = Arc::new(Unruly::new(Arc::new(InMemory::new()), weather.clone()));
         let store = SlateStore::open_in(objects.clone(), NAME, &Self::options()).unwrap();
         Weather::set(&weather.calm, false);
-        let random = fastrand::Rng::with_seed(seed ^ 0x5EED);
-        let model = Model::default();
-        Voyage { seed, random, weather, objects, store, model, acknowledged: 0, unavailable: 0 }
+        Voyage {
+            seed,
+            random: fastrand::Rng::with_seed(seed ^ 0x5EED),
+            weather,
+            objects,
+            store,
+            model: Model::default(),
+            is_unsynced: false,
+            acknowledged: 0,
+            unavailable: 0,
+        }
     }
 
     fn options() -> Options {
@@ -234,49 +255,60 @@ impl Voyage {
             94..97 => self.take_over(),
             _ => self.leave_for_a_while(),
         }
+        if std::mem::take(&mut self.is_unsynced) {
+            self.in_the_calm(|voyage| patiently(|| voyage.store.sync()));
+        }
         if self.model.undecided.len() > 8 {
             self.calm_down();
         }
     }
 
-    fn write(&mut self, number: u32) {
+    fn changes(&mut self, number: u32) -> Vec<Change> {
         let random = &mut self.random;
-        let changes: Vec<Change> = (0..random.u32(1..6))
+        (0..random.u32(1..6))
             .map(|_| {
                 let value = (random.u32(0..4) > 0).then(|| number.to_be_bytes().to_vec());
                 (random.u8(0..SHARDS), vec![random.u8(b'a'..=b'h')], value)
             })
-            .collect();
-        let mut batch = Batch::new();
-        for (shard, key, value) in &changes {
-            match value {
-                Some(value) => batch.put(*shard, key.clone(), value.clone()),
-                None => batch.delete(*shard, key.clone()),
+            .collect()
+    }
+
+    /// Writes, now and then after another write that is only begun.
+    fn write(&mut self, number: u32) {
+        let (mut begun, mut changes) = (Vec::new(), self.changes(number));
+        if self.random.u32(0..4) == 0 {
+            begun = self.changes(number);
+            let written = self.store.write(batch(&begun), Durability::Begun);
+            self.model.undecided.push(begun.clone());
+            if self.tolerate(written).is_none() {
+                self.is_unsynced = true;
+                return;
             }
+            // So that what was begun is as durable as this.
+            changes.extend((0..SHARDS).map(|shard| (shard, b"z".to_vec(), None)));
         }
-        let written = self.store.write(batch, Durability::Sync);
+        let written = self.store.write(batch(&changes), Durability::Sync);
+        self.model.undecided.push(changes.clone());
         if self.tolerate(written).is_none() {
-            self.model.undecided.push(changes);
+            self.is_unsynced |= !begun.is_empty();
             return;
         }
         self.acknowledged += 1;
         // It came after all that was under way, whose end is known now.
         match read_all(&self.store) {
             Ok(seen) => {
-                self.model.undecided.push(changes.clone());
-                let mut without = seen.clone();
-                for (shard, key, _) in &changes {
-                    without.remove(&(*shard, key.clone()));
+                let surely = || begun.iter().chain(&changes);
+                let mut again = seen.clone();
+                for (shard, key, _) in surely() {
+                    again.remove(&(*shard, key.clone()));
                 }
-                let mut again = without.clone();
-                apply(&mut again, changes.iter());
+                apply(&mut again, surely());
                 assert_eq!(again, seen, "seed {}: a write that was acknowledged", self.seed);
                 self.model.settle(seen, false);
             }
             Err(error) => {
-                self.tolerate::<()>(Err(error));
                 // What was undecided stays so, with this one surely after it.
-                self.model.undecided.push(changes);
+                self.tolerate::<()>(Err(error));
                 self.calm_down();
             }
         }

@@ -82,6 +82,26 @@ fn a_second_opener_takes_over_and_the_first_is_refused_everything() {
 }
 
 #[test]
+fn what_was_begun_and_failed_fails_whoever_waits_for_it_and_whatever_comes_after() {
+    for end in [
+        |store: &SlateStore| store.ready(),
+        |store: &SlateStore| store.sync(),
+        |store: &SlateStore| store.put(0, "next", "", Durability::Begun),
+        |store: &SlateStore| store.close(),
+    ] {
+        let place = Place::new();
+        let first = open(&place, 1);
+        let _second = open(&place, 1);
+        // Its log can't be uploaded, which is told once that was tried.
+        let failure = eventually("it fails", SOON, || {
+            first.put(0, "late", "", Durability::Begun).err().or_else(|| end(&first).err())
+        });
+        assert_eq!(failure.kind(), ErrorKind::Fenced, "{failure}");
+        assert!(first.put(0, "later", "", Durability::Sync).is_err());
+    }
+}
+
+#[test]
 fn the_first_finds_out_by_itself_that_it_was_taken_over() {
     let place = Place::new();
     // As it is opened in earnest: looked for within a second, however rare other looks are.

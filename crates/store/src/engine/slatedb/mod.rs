@@ -558,29 +558,36 @@ impl Store for SlateStore {
         if operations.is_empty() {
             return Ok(());
         }
-        for Part { shard, batch, bytes, .. } in by_shard(operations) {
+        for Part { shard, batch, bytes } in by_shard(&operations) {
             let at = usize::from(shard);
             let (Some(db), Some(uploads)) = (self.shards.get(at), self.uploads.get(at)) else {
                 continue;
             };
             let (db, uploads) = (db.clone(), uploads.clone());
             let runtime = self.place.handle.clone();
-            writer.unsettled.push(ShardWrite::new(async move {
+            let write = ShardWrite::new(async move {
                 let handle = db.write(batch).await?;
                 match durability {
                     Durability::Sync => uploads.until_durable(&db, &handle).await,
-                    Durability::Buffered => {
+                    Durability::Buffered | Durability::Begun => {
                         uploads.unawaited(&db, bytes, &runtime);
                         Ok(())
                     }
                 }
-            }));
+            });
+            writer.unsettled.push(match durability {
+                Durability::Begun => write.leave(&self.place.handle),
+                Durability::Sync | Durability::Buffered => write,
+            });
             if let Some(dirty) = self.dirty.get(at) {
                 dirty.store(true, Ordering::Relaxed);
             }
             writer.touched.push(shard);
         }
-        self.settle(&mut writer)
+        match durability {
+            Durability::Begun => Ok(()),
+            Durability::Sync | Durability::Buffered => self.settle(&mut writer),
+        }
     }
 
     fn snapshot(&self) -> Result<Box<dyn Read>> {

@@ -136,40 +136,37 @@ impl Uploads {
     }
 }
 
+/// The bits of the start of a key, which is compared before all of it is.
+const KEY_BITS: u32 = 120;
+
 /// A batch for each shard that it writes to.
-pub(super) fn by_shard(operations: Vec<Operation>) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
-    let mut places = [None::<usize>; 256];
-    for operation in &operations {
-        let Some(place) = places.get_mut(usize::from(operation.shard)) else { continue };
-        let place = *place.get_or_insert_with(|| {
-            parts.push(Part::new(operation.shard));
-            parts.len() - 1
-        });
-        let Some(part) = parts.get_mut(place) else { continue };
-        part.bytes += operation.size();
-        if let Some(value) = &operation.value {
-            part.keys.expect(&operation.key);
-            part.values.expect(value);
-        }
+///
+/// Keys are added from the last to the first: each comes before all that are there, which takes one
+/// comparison in every node of SlateDB's tree. In the order that they were written in it takes most
+/// of a node's keys.
+pub(super) fn by_shard(operations: &[Operation]) -> Vec<Part> {
+    let places = operations.iter().enumerate();
+    let mut places: Vec<_> = places.map(|(at, operation)| (start(operation), at)).collect();
+    let key = |at: usize| operations.get(at).map(|operation| &operation.key);
+    places.sort_unstable_by(|(start, at), (other_start, other)| {
+        // Of those on the same key the last one counts.
+        let by_key = other_start.cmp(start).then_with(|| key(*other).cmp(&key(*at)));
+        by_key.then(at.cmp(other))
+    });
+    let of_shard = places.chunk_by(|(start, _), (other, _)| start >> KEY_BITS == other >> KEY_BITS);
+    let part = |places: &[(u128, usize)]| {
+        Part::new(places.iter().filter_map(|(_, at)| operations.get(*at)))
+    };
+    of_shard.filter_map(part).collect()
+}
+
+/// The shard of an operation and the start of its key, in their order.
+fn start(Operation { shard, key, .. }: &Operation) -> u128 {
+    let mut start = [0; 16];
+    for (to, byte) in start.iter_mut().zip(std::iter::once(shard).chain(key)) {
+        *to = *byte;
     }
-    let place = |shard: u8| places.get(usize::from(shard)).copied().flatten();
-    for Operation { shard, key, value } in &operations {
-        let part = place(*shard).and_then(|place| parts.get_mut(place));
-        if let (Some(Part { keys, values, .. }), Some(value)) = (part, value) {
-            keys.add(key);
-            values.add(value);
-        }
-    }
-    for Operation { shard, key, value } in operations {
-        let part = place(shard).and_then(|place| parts.get_mut(place));
-        let Some(Part { keys, values, batch, .. }) = part else { continue };
-        match value {
-            Some(value) => batch.put_bytes(keys.take(key), values.take(value)),
-            None => batch.delete(key),
-        }
-    }
-    parts
+    u128::from_be_bytes(start)
 }
 
 /// What a shard takes of a batch.
@@ -178,15 +175,34 @@ pub(super) struct Part {
     pub(super) batch: WriteBatch,
     /// Of all keys and values.
     pub(super) bytes: usize,
-    /// By themselves: whoever looks for a key compares it with many, and with no value.
-    keys: Pieces,
-    values: Pieces,
 }
 
 impl Part {
-    fn new(shard: u8) -> Self {
-        let (keys, values) = (Pieces::default(), Pieces::default());
-        Part { shard, batch: WriteBatch::new(), bytes: 0, keys, values }
+    /// Of operations on one shard; none if there are none.
+    fn new<'o>(operations: impl Iterator<Item = &'o Operation> + Clone) -> Option<Self> {
+        let shard = operations.clone().next()?.shard;
+        let mut part = Part { shard, batch: WriteBatch::new(), bytes: 0 };
+        let (mut keys, mut values) = (Pieces::default(), Pieces::default());
+        for operation in operations.clone() {
+            part.bytes += operation.size();
+            if let Some(value) = &operation.value {
+                keys.expect(&operation.key);
+                values.expect(value);
+            }
+        }
+        for Operation { key, value, .. } in operations.clone() {
+            if let Some(value) = value {
+                keys.add(key);
+                values.add(value);
+            }
+        }
+        for Operation { key, value, .. } in operations {
+            match value {
+                Some(value) => part.batch.put_bytes(keys.take(key), values.take(value)),
+                None => part.batch.delete(key),
+            }
+        }
+        Some(part)
     }
 }
 
@@ -226,15 +242,15 @@ impl Pieces {
     }
 
     /// The same bytes as the next that were added, kept with the others.
-    fn take(&mut self, bytes: Bytes) -> Bytes {
+    fn take(&mut self, bytes: &Bytes) -> Bytes {
         if bytes.len() > MOST_IN_PIECE {
-            return bytes;
+            return bytes.clone();
         }
         if self.rest.is_empty() {
             self.rest = self.pieces.pop_front().map(Bytes::from).unwrap_or_default();
         }
         match self.rest.len() < bytes.len() {
-            true => bytes,
+            true => bytes.clone(),
             false => self.rest.split_to(bytes.len()),
         }
     }
@@ -285,7 +301,7 @@ mod tests {
         assert!(pieces.pieces.len() > 10);
         assert!(pieces.pieces.iter().all(|piece| piece.capacity() <= PIECE));
         for bytes in &all {
-            assert_eq!(pieces.take(bytes.clone()), bytes);
+            assert_eq!(pieces.take(bytes), bytes);
         }
         assert!(pieces.pieces.is_empty() && pieces.rest.is_empty() && pieces.expected == 0);
     }
