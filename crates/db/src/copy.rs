@@ -162,7 +162,7 @@ impl<'t> Copy<'t> {
         self.bytes += bytes;
         if self.bytes >= BATCH_BYTES {
             self.bytes = 0;
-            self.target.write(std::mem::take(&mut self.batch), Durability::Buffered)?;
+            self.target.write(std::mem::take(&mut self.batch), Durability::Begun)?;
         }
         Ok(self.copied.entries.is_multiple_of(REPORT_EVERY))
     }

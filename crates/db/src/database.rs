@@ -24,7 +24,7 @@ use crate::schema::TableSchema;
 use crate::table::Table;
 use crate::write::Write;
 use crate::writer::{
-    Commit, Durability, Prepared, QueueLimit, Receipt, Submitted, Writer, WriterStats,
+    Commit, Durability, Prepared, QueueLimit, Receipt, Submitted, Target, Writer, WriterStats,
 };
 
 /// How often a follower looks for tables that were made, altered or dropped.
@@ -480,7 +480,7 @@ impl Database {
         let writes = writes.into_iter().enumerate().map(|(at, (table, write))| {
             let slot = table.slot_in(&self.inner)?;
             let state = slot.get().ok_or_else(|| no_table(table.name()))?;
-            Prepared::new(slot, &state, &write).map_err(|error| error.in_write(at))
+            Prepared::new(&Target::new(slot, state), &write).map_err(|error| error.in_write(at))
         });
         let writes = writes.collect::<Result<Vec<_>>>()?;
         self.inner.check_shards(&writes)?;
@@ -909,12 +909,12 @@ impl Inner {
         loop {
             let prepared = writes.iter().enumerate().map(|(at, (slot, name, write))| {
                 let table = slot.get().ok_or_else(|| no_table(name))?;
-                let prepared = Prepared::new(slot, &table, write);
+                let prepared = Prepared::new(&Target::new(slot, table), write);
                 prepared.map_err(|error| if writes.len() > 1 { error.in_write(at) } else { error })
             });
             let prepared = prepared.collect::<Result<Vec<_>>>()?;
             self.check_shards(&prepared)?;
-            let tables: Vec<_> = prepared.iter().map(|write| write.table.clone()).collect();
+            let tables: Vec<_> = prepared.iter().map(|write| write.target.table.clone()).collect();
             let is_altered = || {
                 let mut slots = writes.iter().map(|(slot, ..)| slot).zip(&tables);
                 slots.any(|(slot, table)| slot.get().is_none_or(|now| !Arc::ptr_eq(&now, table)))

@@ -1,13 +1,16 @@
 //! Many rows, in batches: while one is committed, the next is made ready.
 
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
+use std::time::Duration;
 
-use crate::database::Inner;
 use crate::error::{Error, Result};
 use crate::table::Table;
 use crate::write::Write;
-use crate::writer::{Durability, Prepared};
+use crate::writer::{Prepared, Writer};
+
+/// A batch that comes later than this is not waited for by those who read the one before.
+const SOON: Duration = Duration::from_millis(20);
 
 impl Table {
     /// Does any number of writes in their order, in batches of up to 1,000, and syncs them at the
@@ -29,7 +32,7 @@ impl Table {
         let (batches, queue) = mpsc::sync_channel(1);
         let (done, committed, prepared) = thread::scope(|scope| {
             let thread = thread::Builder::new().name("stonecrop load".to_owned());
-            let committer = match thread.spawn_scoped(scope, move || commit(inner, queue)) {
+            let committer = match thread.spawn_scoped(scope, move || commit(&inner.writer, queue)) {
                 Ok(committer) => committer,
                 Err(cause) => return (0, Err(no_thread(cause)), Ok(())),
             };
@@ -51,16 +54,31 @@ impl Table {
 }
 
 /// Commits batches until there are no more; tells how many writes were in those before an error.
-fn commit(inner: &Inner, queue: Receiver<Vec<Prepared>>) -> (u64, Result<()>) {
-    let mut done = 0;
-    for batch in queue {
+fn commit(writer: &Writer, queue: Receiver<Vec<Prepared>>) -> (u64, Result<()>) {
+    let (mut done, mut begun) = (0, 0);
+    let ended = loop {
+        let next = match queue.recv_timeout(SOON) {
+            // Readers are not to wait for the rows of the last batch until there is another.
+            Err(RecvTimeoutError::Timeout) => writer.settle().map(|()| queue.recv().ok()),
+            next => Ok(next.ok()),
+        };
+        let batch = match next {
+            Ok(Some(batch)) => batch,
+            Ok(None) => break Ok(()),
+            Err(error) => break Err(error),
+        };
         let writes = batch.len() as u64;
-        match inner.write_prepared(batch, Some(Durability::None)) {
-            Ok(_) => done += writes,
-            Err(error) => return (done, Err(error)),
+        match writer.load(batch) {
+            // Those of the one before are done.
+            Ok(_) => done += std::mem::replace(&mut begun, writes),
+            Err(error) => break Err(error),
         }
+    };
+    let settled = writer.settle();
+    if settled.is_ok() {
+        done += begun;
     }
-    (done, Ok(()))
+    (done, ended.and(settled))
 }
 
 fn no_thread(cause: std::io::Error) -> Error {

@@ -31,7 +31,7 @@ use crate::scan::{Rows, Scan};
 use crate::schema::{Column, Family, KeptChanges, TableSchema};
 use crate::value::ColumnType;
 use crate::write::Write;
-use crate::writer::{Commit, Durability, Prepared, Receipt, Submitted};
+use crate::writer::{Commit, Durability, Prepared, Receipt, Submitted, Target};
 
 /// For how many writes room is made at once, at most: an iterator may promise more than it has.
 const EXPECTED_WRITES: usize = 1 << 16;
@@ -203,11 +203,11 @@ impl Table {
         writes: impl IntoIterator<Item = impl Borrow<Write<'w>>>,
     ) -> Result<Vec<Prepared>> {
         // Each is prepared as it comes and let go of, which is faster than holding all of them.
-        let table = self.state()?;
+        let target = Target::new(&self.slot, self.state()?);
         let mut writes = writes.into_iter();
         let mut prepared = Vec::with_capacity(writes.size_hint().0.min(EXPECTED_WRITES));
         while let Some(write) = writes.next() {
-            match Prepared::new(&self.slot, &table, write.borrow()) {
+            match Prepared::new(&target, write.borrow()) {
                 Ok(write) => prepared.push(write),
                 Err(error) if prepared.is_empty() && writes.next().is_none() => return Err(error),
                 Err(error) => return Err(error.in_write(prepared.len())),
@@ -224,11 +224,11 @@ impl Table {
     ) -> Result<()> {
         let mut writes = writes.into_iter();
         loop {
-            let table = self.state()?;
+            let target = Target::new(&self.slot, self.state()?);
             let (mut batch, mut bytes) = (Vec::with_capacity(BATCH_WRITES), 0);
             while batch.len() < BATCH_WRITES && bytes < BATCH_BYTES {
                 let Some(write) = writes.next() else { break };
-                let prepared = Prepared::new(&self.slot, &table, &write);
+                let prepared = Prepared::new(&target, &write);
                 let prepared = prepared.map_err(|error| error.in_write(batch.len()))?;
                 bytes += prepared.size();
                 batch.push(prepared);

@@ -4,7 +4,6 @@
 use bytes::Bytes;
 use stonecrop_store::Store;
 
-use crate::ahead::Fetched;
 use crate::record::entry_key;
 use crate::schema::History;
 use crate::write::WriteKind;
@@ -14,14 +13,14 @@ use crate::writer::prepare::{Content, Prepared, PreparedFamily};
 /// No more is read ahead once it is so many entries: they are all in memory.
 const MOST: usize = 1_024;
 
-/// Reads what the first of some writes will need, and tells of how many that is; whatever else they
-/// need is read later.
-pub(super) fn read<'w>(
+/// The shards and keys of what the first of some writes will need, and of how many writes that is;
+/// whatever else they need is read later.
+pub(super) fn needed<'w>(
     store: &dyn Store,
     writes: impl Iterator<Item = &'w Prepared>,
-) -> (Fetched, usize) {
+) -> (Vec<(u8, Bytes)>, usize) {
     if !store.reads_may_wait() {
-        return (Fetched::default(), usize::MAX);
+        return (Vec::new(), usize::MAX);
     }
     let (mut needed, mut covered) = (Vec::new(), 0);
     for write in writes {
@@ -31,20 +30,14 @@ pub(super) fn read<'w>(
         needed.extend(keys(write).into_iter().map(|key| (write.place.shard, key)));
         covered += 1;
     }
-    // A single one can as well be read when it is needed. What can't be read fails those who need
-    // it, when they do.
-    let fetched = match needed.len() {
-        0 | 1 => Fetched::default(),
-        _ => Fetched::read(store, needed).unwrap_or_default(),
-    };
-    (fetched, covered)
+    (needed, covered)
 }
 
 fn keys(write: &Prepared) -> Vec<Bytes> {
     if write.is_new() {
         return Vec::new();
     }
-    let table = &write.table;
+    let table = &write.target.table;
     let key = |family, name: &str| entry_key(table.id, family, &write.place.bytes, name);
     let is_read_whole =
         write.condition.is_some() || write.decide.is_some() || write.kind != WriteKind::Put;
@@ -67,5 +60,5 @@ fn keys(write: &Prepared) -> Vec<Bytes> {
 fn is_read(write: &Prepared, written: &PreparedFamily) -> bool {
     let has_history = |family: &crate::schema::Family| family.history != History::None;
     matches!(written.content, Content::Changes(_))
-        || write.table.family(written.family).is_some_and(has_history)
+        || write.target.table.family(written.family).is_some_and(has_history)
 }

@@ -18,7 +18,9 @@ use crate::write::{Decision, WriteKind};
 use crate::writer::Outcome;
 use crate::writer::changes::Draft;
 use crate::writer::pending::Pending;
-use crate::writer::prepare::{Content, Prepared, PreparedFamily, check_size, merge_columns};
+use crate::writer::prepare::{
+    Content, Prepared, PreparedFamily, Target, check_size, merge_columns,
+};
 
 /// How long a removal is remembered, for late writes to be held against.
 const LATE_WRITES: Duration = Duration::from_secs(24 * 3600);
@@ -92,7 +94,8 @@ impl<'p, 's> Request<'p, 's> {
     fn apply_write(&mut self, write: Prepared, index: usize) -> Result<Outcome> {
         if let Some(condition) = &write.condition {
             let moment = Moment::now(self.now);
-            let mut row = Loader::new(self.pending.view(), &write.table, &write.place, moment);
+            let mut row =
+                Loader::new(self.pending.view(), &write.target.table, &write.place, moment);
             if !condition.holds(&mut row)? {
                 return Err(Error::ConditionFailed { write: index });
             }
@@ -101,21 +104,21 @@ impl<'p, 's> Request<'p, 's> {
             Some(write) => write,
             None => return Ok(Outcome { written_at: self.now, ignored: Vec::new() }),
         };
-        let is_new = write.table.activity.meet(&write.place.bytes);
+        let is_new = write.target.table.activity.meet(&write.place.bytes);
         let watched = self.watch(&write, is_new)?;
         let before = self.row_before(&write, is_new)?;
         let written_at = write.written_at.unwrap_or(self.now);
         let mut row = RowWrite {
-            wins: written_at >= write.table.activity.newest(),
+            wins: written_at >= write.target.table.activity.newest(),
             explicit: write.written_at.is_some(),
             written_at,
             removed_at: written_at,
-            table: write.table,
+            target: write.target,
             shard: write.place.shard,
             place: write.place.bytes,
             ignored: Vec::new(),
         };
-        self.touch(&row.table, written_at);
+        self.touch(row.table(), written_at);
         if row.explicit && !row.wins && self.was_removed_since(&row)? {
             row.ignored = write.families.iter().map(|family| row.name(family)).collect();
             if write.families.is_empty() {
@@ -148,8 +151,8 @@ impl<'p, 's> Request<'p, 's> {
             false => {
                 let moment = Moment::now(self.now);
                 let view = self.pending.view();
-                let mut row = Loader::new(view, &write.table, &write.place, moment);
-                row.row(&Selection::all(&write.table))?
+                let mut row = Loader::new(view, &write.target.table, &write.place, moment);
+                row.row(&Selection::all(&write.target.table))?
             }
         };
         let decided = match (decide.ask)(row.as_ref())? {
@@ -166,7 +169,7 @@ impl<'p, 's> Request<'p, 's> {
             let reason = "what a function decided on has no condition, and nothing to decide";
             return Err(Error::Refused { reason: reason.to_owned() });
         }
-        Prepared::new(&write.slot, &write.table, &decided).map(Some)
+        Prepared::new(&write.target, &decided).map(Some)
     }
 
     fn was_removed_since(&mut self, row: &RowWrite) -> Result<bool> {
@@ -182,13 +185,13 @@ impl<'p, 's> Request<'p, 's> {
 
     fn stored(&mut self, row: &RowWrite, key: &[u8]) -> Result<Option<(Header, Bytes)>> {
         let Some(value) = self.pending.point_view().get(row.shard, key)? else { return Ok(None) };
-        let (header, _) = Header::read(&value).map_err(|problem| row.table.corrupt(problem))?;
+        let (header, _) = Header::read(&value).map_err(|problem| row.table().corrupt(problem))?;
         Ok(Some((header, value)))
     }
 
     /// Makes a row without columns be there.
     fn put_presence(&mut self, row: &mut RowWrite) -> Result<()> {
-        row.table.activity.set_loose();
+        row.table().activity.set_loose();
         let key = row.key(LOOSE, PRESENCE);
         let stored = self.stored(row, &key)?.map(|(header, _)| header);
         match row.order(stored.as_ref().filter(|header| self.stands(header))) {
@@ -205,7 +208,7 @@ impl<'p, 's> Request<'p, 's> {
         let key = row.key(family.family, &family.name);
         let history = row.history(family.family);
         if family.family == LOOSE {
-            row.table.activity.set_loose();
+            row.table().activity.set_loose();
         }
         let blind = row.wins && history == History::None;
         if blind && let Content::Whole(entry) = family.content {
@@ -220,7 +223,7 @@ impl<'p, 's> Request<'p, 's> {
             return Ok(());
         };
         let visible = stored.filter(|(header, _)| !header.removed);
-        let corrupt = |problem| row.table.corrupt(problem);
+        let corrupt = |problem| row.table().corrupt(problem);
         let columns = visible.as_ref().map_or(&[][..], |(_, value)| columns(value));
         let header = Header::new(written_at, family.lifetime);
         let entry = match &family.content {
@@ -249,10 +252,10 @@ impl<'p, 's> Request<'p, 's> {
     /// Makes all that the row holds be gone at a time, or when its family says, if that is earlier.
     fn expire(&mut self, row: &RowWrite, at: Timestamp) -> Result<()> {
         let place = Place { shard: row.shard, bytes: row.place.clone() };
-        for (key, value) in entries_of(self.pending.view(), &row.table, &place)? {
-            let (header, _) = Header::read(&value).map_err(|p| row.table.corrupt(p))?;
+        for (key, value) in entries_of(self.pending.view(), row.table(), &place)? {
+            let (header, _) = Header::read(&value).map_err(|p| row.table().corrupt(p))?;
             let family = match record(&key) {
-                Some(Record::Row { family, .. }) => row.table.family(family),
+                Some(Record::Row { family, .. }) => row.table().family(family),
                 _ => None,
             };
             let keep = family.and_then(|family| family.lifetime.keep);
@@ -273,13 +276,13 @@ impl<'p, 's> Request<'p, 's> {
 
     /// Removes every family that is not written anew, and leaves word of it for late writes.
     fn remove_others(&mut self, row: &mut RowWrite, kept: &[PreparedFamily]) -> Result<()> {
-        for family in row.table.families() {
+        for family in row.table().families() {
             if !kept.iter().any(|written| written.family == family) {
                 self.remove_family(row, family, row.key(family, ""))?;
             }
         }
-        if row.table.is_loose() {
-            let prefix = loose_prefix(&row.table, &row.place);
+        if row.table().is_loose() {
+            let prefix = loose_prefix(row.table(), &row.place);
             let entries =
                 self.pending.view().scan_prefix(row.shard, &prefix, Direction::Forward)?;
             let keys = entries.map(|entry| entry.map(|(key, _)| key));
@@ -307,7 +310,7 @@ impl<'p, 's> Request<'p, 's> {
         let Some(written_at) = row.order(standing) else {
             let name = key.get(row.place.len() + crate::record::PLACE..).unwrap_or_default();
             let name = if name.is_empty() { ROW.as_bytes() } else { name };
-            let family = row.table.family(family).map(|family| family.name().to_owned());
+            let family = row.table().family(family).map(|family| family.name().to_owned());
             row.ignored.push(family.unwrap_or_else(|| String::from_utf8_lossy(name).into_owned()));
             return Ok(());
         };
@@ -356,7 +359,7 @@ impl<'p, 's> Request<'p, 's> {
         superseded_at: Timestamp,
     ) -> Result<()> {
         let key = |expires_at| {
-            history_key(row.table.id, family, &row.place, version.written_at, expires_at)
+            history_key(row.table().id, family, &row.place, version.written_at, expires_at)
         };
         match row.history(family) {
             History::None => {}
@@ -365,7 +368,7 @@ impl<'p, 's> Request<'p, 's> {
             }
             History::Versions(most) => {
                 self.pending.put(row.shard, key(Timestamp::NEVER), value);
-                let range = history_range(row.table.id, family, &row.place);
+                let range = history_range(row.table().id, family, &row.place);
                 let versions = self.pending.view().scan(row.shard, range, Direction::Forward)?;
                 // The present version is one of them.
                 let surplus = versions.skip(most as usize - 1).map(|entry| Ok(entry?.0));
@@ -380,7 +383,7 @@ impl<'p, 's> Request<'p, 's> {
 
 /// A write to a row, and what has become of it so far.
 pub(super) struct RowWrite {
-    pub(super) table: Arc<TableState>,
+    target: Arc<Target>,
     pub(super) shard: u8,
     pub(super) place: Bytes,
     written_at: Timestamp,
@@ -394,12 +397,16 @@ pub(super) struct RowWrite {
 }
 
 impl RowWrite {
+    pub(super) fn table(&self) -> &Arc<TableState> {
+        &self.target.table
+    }
+
     fn key(&self, family: u16, name: &str) -> Bytes {
-        entry_key(self.table.id, family, &self.place, name)
+        entry_key(self.table().id, family, &self.place, name)
     }
 
     fn history(&self, family: u16) -> History {
-        self.table.family(family).map(|family| family.history).unwrap_or_default()
+        self.table().family(family).map(|family| family.history).unwrap_or_default()
     }
 
     /// When the write happens, given what is there; none where it comes too late. One that does not
@@ -415,7 +422,7 @@ impl RowWrite {
 
     /// What a family is called in an outcome.
     fn name(&self, family: &PreparedFamily) -> String {
-        match self.table.family(family.family) {
+        match self.table().family(family.family) {
             Some(declared) => declared.name().to_owned(),
             None => family.name.clone(),
         }

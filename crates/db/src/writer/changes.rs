@@ -20,10 +20,10 @@ pub(super) struct Draft {
 impl Request<'_, '_> {
     /// The row before it is written; none where the table keeps no changes.
     pub(super) fn row_before(&mut self, write: &Prepared, is_new: bool) -> Result<Option<Entries>> {
-        match write.table.schema.changes {
+        match write.target.table.schema.changes {
             None => Ok(None),
             Some(_) if is_new => Ok(Some(Entries::default())),
-            Some(_) => self.whole_row(&write.table, &write.place).map(Some),
+            Some(_) => self.whole_row(&write.target.table, &write.place).map(Some),
         }
     }
 
@@ -38,10 +38,10 @@ impl Request<'_, '_> {
     pub(super) fn draft_change(&mut self, row: &RowWrite, before: Option<Entries>) -> Result<()> {
         let Some(old) = before else { return Ok(()) };
         let place = Place { shard: row.shard, bytes: row.place.clone() };
-        let new = self.whole_row(&row.table, &place)?;
+        let new = self.whole_row(row.table(), &place)?;
         if !old.has_same_columns(&new) {
             let body = stored::body(&row.place, &old, &new);
-            self.drafts.push(Draft { table: row.table.clone(), shard: row.shard, body });
+            self.drafts.push(Draft { table: row.table().clone(), shard: row.shard, body });
         }
         Ok(())
     }

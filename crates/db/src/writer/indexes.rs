@@ -42,7 +42,7 @@ struct Watch {
 impl Request<'_, '_> {
     /// Looks at the row before it is written; none where no index can change.
     pub(super) fn watch(&mut self, write: &Prepared, is_new: bool) -> Result<Option<Watched>> {
-        let table = &write.table;
+        let table = &write.target.table;
         let indexes: SmallVec<[usize; 4]> = concerned(write).map(|(at, _)| at).collect();
         let of_table = || indexes.iter().filter_map(|at| Some((*at, table.indexes.get(*at)?)));
         if indexes.is_empty() {
@@ -84,7 +84,7 @@ impl Request<'_, '_> {
         write: usize,
     ) -> Result<()> {
         let Some(mut watched) = watched else { return Ok(()) };
-        let table = &*row.table;
+        let table = &**row.table();
         let gone_before = watched.row_gone_at(table)?;
         watched.look_again(self.pending, table, &row.place);
         let (watched, gone_after) = (&watched, watched.row_gone_at(table)?);
@@ -157,14 +157,14 @@ fn concerned(write: &Prepared) -> impl Iterator<Item = (usize, &IndexState)> {
                 write.families.iter().any(is_part)
             })
     };
-    let indexes = write.table.indexes.iter().enumerate();
+    let indexes = write.target.table.indexes.iter().enumerate();
     indexes.filter(move |(_, index)| is_concerned(index))
 }
 
 /// What these indexes read of the row that a write is for; some of it more than once.
 pub(super) fn watched_keys(write: &Prepared) -> impl Iterator<Item = Bytes> {
     let parts = concerned(write).flat_map(|(_, index)| &index.parts);
-    parts.map(|part| part.key(&write.table, &write.place.bytes))
+    parts.map(|part| part.key(&write.target.table, &write.place.bytes))
 }
 
 impl Watch {

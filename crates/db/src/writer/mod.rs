@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use apply::Request;
 pub(crate) use indexes::is_taken;
 pub(crate) use pending::Pending;
-pub(crate) use prepare::Prepared;
+pub(crate) use prepare::{Prepared, Target};
 use syncer::Syncer;
 
 /// When a write counts as done.
@@ -187,14 +187,17 @@ impl Queue {
 struct Waiting {
     writes: Vec<Prepared>,
     durability: Durability,
+    /// Whether it is done when it has begun: nobody is told of it before the next one, or
+    /// [`Writer::settle`], has found that it was carried out.
+    is_load: bool,
 }
 
 impl Waiting {
     /// About how many puts and deletes it makes.
     fn operations(&self) -> usize {
         let of = |write: &Prepared| {
-            let change = usize::from(write.table.schema.changes.is_some());
-            write.families.len() + write.table.indexes.len() + change
+            let change = usize::from(write.target.table.schema.changes.is_some());
+            write.families.len() + write.target.table.indexes.len() + change
         };
         // One for the catalog.
         self.writes.iter().map(of).sum::<usize>() + 1
@@ -371,7 +374,22 @@ impl Writer {
     /// Writes all or nothing. [`Error::Altered`] says that the definition of a table was changed
     /// since the writes were prepared.
     pub(crate) fn write(&self, writes: Vec<Prepared>, durability: Durability) -> Result<Receipt> {
-        let queued = self.queue(writes, durability, self.limit.wait)?;
+        self.wait_for(Waiting { writes, durability, is_load: false })
+    }
+
+    /// The same for a batch of a load: it may have done no more than begin. The next one, or
+    /// [`Writer::settle`], fails if it could not be carried out.
+    pub(crate) fn load(&self, writes: Vec<Prepared>) -> Result<Receipt> {
+        self.wait_for(Waiting { writes, durability: Durability::None, is_load: true })
+    }
+
+    /// Waits until what was written before is carried out, or tells that it could not be.
+    pub(crate) fn settle(&self) -> Result<()> {
+        Ok(self.store.ready()?)
+    }
+
+    fn wait_for(&self, waiting: Waiting) -> Result<Receipt> {
+        let queued = self.queue(waiting, self.limit.wait)?;
         if queued.place == 0 {
             self.commit_all();
         }
@@ -386,7 +404,8 @@ impl Writer {
         durability: Durability,
         run: impl FnOnce(Commit),
     ) -> Result<Submitted> {
-        let queued = self.queue(writes, durability, Duration::ZERO)?;
+        let waiting = Waiting { writes, durability, is_load: false };
+        let queued = self.queue(waiting, Duration::ZERO)?;
         if queued.place == 0 {
             run(Commit(Some(self.clone())));
         }
@@ -394,13 +413,8 @@ impl Writer {
     }
 
     /// Queues writes once there is room; whoever is first in the queue is to commit.
-    fn queue(
-        &self,
-        writes: Vec<Prepared>,
-        durability: Durability,
-        wait: Duration,
-    ) -> Result<Submitted> {
-        let bytes: usize = writes.iter().map(Prepared::size).sum();
+    fn queue(&self, waiting: Waiting, wait: Duration) -> Result<Submitted> {
+        let bytes: usize = waiting.writes.iter().map(Prepared::size).sum();
         let is_full = |queue: &mut Queue| {
             let is_full = !queue.waiting.is_empty() && queue.bytes + bytes > self.limit.bytes;
             queue.is_room_awaited |= is_full;
@@ -415,7 +429,7 @@ impl Writer {
         }
         queue.bytes += bytes;
         let place = queue.waiting.len();
-        queue.waiting.push(Waiting { writes, durability });
+        queue.waiting.push(waiting);
         if queue.are_more_awaited && queue.is_gathered() {
             self.gathered.notify_one();
         }
@@ -496,20 +510,23 @@ impl Writer {
 
     /// Commits a group, and gives the answer for each.
     fn commit(&self, group: Vec<Waiting>) -> Vec<Mutex<Option<Result<Receipt>>>> {
-        if let Err(cause) = self.ready().map_err(Arc::new) {
+        let is_load = self.is_load(&group);
+        let ready = if is_load { Ok(()) } else { self.ready() };
+        if let Err(cause) = ready.map_err(Arc::new) {
             let refused = group.iter().map(|_| Mutex::new(Some(Err(Error::commit(&cause)))));
             return refused.collect();
         }
         let operations = group.iter().map(Waiting::operations).sum();
         let mut pending = Pending::new(&*self.store, operations);
+        if is_load {
+            pending.after_begun();
+        }
         pending.read_ahead(group.iter().flat_map(|waiting| &waiting.writes));
         let mut answers = Vec::with_capacity(group.len());
         let mut durability = Durability::None;
         let mut tables: Vec<Arc<TableState>> = Vec::new();
-        for Waiting { writes, durability: asked } in group {
-            let runs = writes.chunk_by(|a, b| Arc::ptr_eq(&a.table, &b.table));
-            let of = runs.filter_map(|run| Some(run.first()?.table.clone()));
-            let mut of: Vec<_> = of.collect();
+        for Waiting { writes, durability: asked, .. } in group {
+            let mut of: Vec<_> = targets(&writes).map(|target| target.table.clone()).collect();
             let applied = check_current(&writes)
                 .and_then(|()| Request::new(&mut pending, self.clock.now()).apply(writes));
             if applied.is_ok() {
@@ -523,6 +540,7 @@ impl Writer {
         }
         let level = match durability {
             Durability::Sync => stonecrop_store::Durability::Sync,
+            _ if is_load => stonecrop_store::Durability::Begun,
             Durability::Interval | Durability::None => stonecrop_store::Durability::Buffered,
         };
         let committed = pending.commit(level).map_err(Arc::new);
@@ -546,6 +564,14 @@ impl Writer {
             Err(cause) => Err(Error::commit(cause)),
         });
         answers.map(|answer| Mutex::new(Some(answer))).collect()
+    }
+
+    /// Whether a group may be made ready while the last one is carried out, and be carried out
+    /// while the next is made ready: nobody hears of it before.
+    fn is_load(&self, group: &[Waiting]) -> bool {
+        let keeps_changes = |target: &Arc<Target>| target.table.schema.changes.is_some();
+        group.iter().all(|waiting| waiting.is_load && !targets(&waiting.writes).any(keeps_changes))
+            && self.store.lead() == Lead::Alone
     }
 
     fn count(&self, answers: &[Result<Vec<Outcome>>], durability: Durability) {
@@ -612,18 +638,20 @@ impl Writer {
 
 /// That the tables are still those that the writes were prepared for.
 fn check_current(writes: &[Prepared]) -> Result<()> {
-    let mut checked: Option<&Arc<TableState>> = None;
-    for write in writes {
-        if checked.is_some_and(|table| Arc::ptr_eq(table, &write.table)) {
-            continue;
-        }
-        match write.slot.get() {
-            Some(current) if Arc::ptr_eq(&current, &write.table) => checked = Some(&write.table),
+    for Target { slot, table } in targets(writes).map(Arc::as_ref) {
+        match slot.get() {
+            Some(current) if Arc::ptr_eq(&current, table) => {}
             Some(_) => return Err(Error::Altered),
-            None => return Err(Error::NoTable { table: write.table.schema.name().to_owned() }),
+            None => return Err(Error::NoTable { table: table.schema.name().to_owned() }),
         }
     }
     Ok(())
+}
+
+/// What the writes are for, once for all that follow each other.
+fn targets(writes: &[Prepared]) -> impl Iterator<Item = &Arc<Target>> {
+    let runs = writes.chunk_by(|a, b| Arc::ptr_eq(&a.target, &b.target));
+    runs.filter_map(|run| Some(&run.first()?.target))
 }
 
 /// Answers that are given whatever happens: those who wait when a commit panics learn that it is

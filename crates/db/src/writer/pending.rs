@@ -20,6 +20,8 @@ use crate::writer::prepare::Prepared;
 /// when somebody is about to read; see [`Pending::view`].
 pub(crate) struct Pending<'s> {
     store: &'s dyn Store,
+    /// Whether what was written before may be under way: it is waited for where something is read.
+    is_after_begun: bool,
     batch: Batch,
     /// What the catalog must know before any of it is on disk.
     catalog: Batch,
@@ -44,6 +46,7 @@ impl<'s> Pending<'s> {
     pub(crate) fn new(store: &'s dyn Store, operations: usize) -> Self {
         Pending {
             store,
+            is_after_begun: false,
             batch: Batch::with_capacity(operations),
             catalog: Batch::new(),
             by_key: HashTable::new(),
@@ -58,9 +61,21 @@ impl<'s> Pending<'s> {
         }
     }
 
+    /// What was written before may be under way: see [`Durability::Begun`].
+    pub(super) fn after_begun(&mut self) {
+        self.is_after_begun = true;
+    }
+
     /// Reads what the first of these writes will need.
     pub(super) fn read_ahead<'w>(&mut self, writes: impl Iterator<Item = &'w Prepared>) {
-        (self.ahead, self.covered) = ahead::read(self.store, writes);
+        let (keys, covered) = ahead::needed(self.store, writes);
+        self.covered = covered;
+        // A single one can as well be read when it is needed. What can't be read fails those who
+        // need it, when they do.
+        self.ahead = match keys.len() {
+            0 | 1 => Fetched::default(),
+            _ => self.stored().and_then(|store| Fetched::read(store, keys)).unwrap_or_default(),
+        };
     }
 
     /// The first of these writes is about to be applied.
@@ -96,6 +111,14 @@ impl<'s> Pending<'s> {
 
     pub(crate) fn is_to_be_synced(&self) -> bool {
         self.synced
+    }
+
+    /// The store, once nothing is under way.
+    fn stored(&self) -> Result<&'s dyn Store> {
+        if self.is_after_begun {
+            self.store.ready()?;
+        }
+        Ok(self.store)
     }
 
     /// How many operations there are, to go back to with [`Pending::truncate`].
@@ -204,7 +227,7 @@ impl Read for Pending<'_> {
         }
         match self.ahead.get(key) {
             Some(value) => Ok(value),
-            None => self.store.get(shard, key),
+            None => self.stored()?.get(shard, key),
         }
     }
 
@@ -218,9 +241,9 @@ impl Read for Pending<'_> {
         };
         let mut changes = self.in_order.range((start, end)).peekable();
         if changes.peek().is_none() {
-            return self.store.scan(shard, range, direction);
+            return self.stored()?.scan(shard, range, direction);
         }
-        let stored = self.store.scan(shard, range, Direction::Forward)?;
+        let stored = self.stored()?.scan(shard, range, Direction::Forward)?;
         let mut merged = stored.collect::<Result<BTreeMap<_, _>>>()?;
         for ((_, key), value) in changes {
             match value {

@@ -19,10 +19,23 @@ use crate::write::{Change, Decide, Write, WriteKind};
 /// The largest entry: a family of a row with all of its columns.
 pub(crate) const MAX_ENTRY_BYTES: usize = 16 << 20;
 
-/// A write that fits its table.
-pub(crate) struct Prepared {
+/// The table that writes were prepared for, as it was then. All writes of a batch share one: a
+/// thread that prepares them and another that commits them would change the count of a table's
+/// owners by turns, and wait for each other at every write.
+pub(crate) struct Target {
     pub(crate) slot: Arc<Slot>,
     pub(crate) table: Arc<TableState>,
+}
+
+impl Target {
+    pub(crate) fn new(slot: &Arc<Slot>, table: Arc<TableState>) -> Arc<Self> {
+        Arc::new(Target { slot: slot.clone(), table })
+    }
+}
+
+/// A write that fits its table.
+pub(crate) struct Prepared {
+    pub(crate) target: Arc<Target>,
     pub(crate) place: Place,
     pub(crate) kind: WriteKind,
     /// Most have none, and many are moved about.
@@ -40,7 +53,7 @@ pub(crate) struct Prepared {
 impl Prepared {
     /// Whether nothing can be stored of its row yet.
     pub(super) fn is_new(&self) -> bool {
-        self.table.activity.is_new(&self.place.bytes)
+        self.target.table.activity.is_new(&self.place.bytes)
     }
 }
 
@@ -72,11 +85,8 @@ pub(crate) enum ColumnChange {
 }
 
 impl Prepared {
-    pub(crate) fn new(
-        slot: &Arc<Slot>,
-        table: &Arc<TableState>,
-        write: &Write<'_>,
-    ) -> Result<Self> {
+    pub(crate) fn new(target: &Arc<Target>, write: &Write<'_>) -> Result<Self> {
+        let table = &target.table;
         let place = table.place(write.key.values())?;
         let is_only_decided = write.decide.as_ref().is_some_and(|decide| decide.is_all);
         if let Some((column, _)) = write.changes.first().filter(|_| is_only_decided) {
@@ -87,8 +97,7 @@ impl Prepared {
             families => (families?, None),
         };
         Ok(Prepared {
-            slot: slot.clone(),
-            table: table.clone(),
+            target: target.clone(),
             place,
             kind: write.kind,
             condition: write.condition.as_ref().map(|it| Box::new(Compiled::new(it, table))),

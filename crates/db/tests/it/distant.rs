@@ -1,13 +1,19 @@
-//! A store that is far away: what is read together is asked for together.
+//! A store that is far away: what is read together is asked for together, and a load does not wait
+//! for each of its batches.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use bytes::Bytes;
 use stonecrop::store::{
-    Batch, Direction, Durability, KeyRange, MemoryStore, Read, Result, Scan, Stats, Store,
+    Batch, Direction, Durability, Error as StoreError, ErrorKind, KeyRange, MemoryStore, Read,
+    Result, Scan, Stats, Store,
 };
-use stonecrop::{Condition, Database, Family, Index, Options, Query, Table, TableSchema, Write};
+use stonecrop::{
+    Condition, Database, Error, Family, Index, Options, Query, Table, TableSchema, Write,
+};
 
 /// How often somebody waited.
 #[derive(Clone, Default)]
@@ -36,7 +42,34 @@ impl Waits {
 
 struct Distant<R: ?Sized> {
     waits: Waits,
+    /// What is only begun is there once somebody waits for it.
+    begun: Arc<Mutex<Begun>>,
     near: Box<R>,
+}
+
+#[derive(Default)]
+struct Begun {
+    batch: Option<Batch>,
+    /// How many were begun.
+    batches: u64,
+    /// From which on none can be carried out.
+    fails_from: Option<u64>,
+    /// Told whenever one is carried out.
+    carried_out: Option<Sender<()>>,
+}
+
+impl Distant<MemoryStore> {
+    fn settle(&self) -> Result<MutexGuard<'_, Begun>> {
+        let mut begun = self.begun.lock().unwrap();
+        if begun.fails_from.is_some_and(|from| begun.batches >= from) {
+            return Err(StoreError::new(ErrorKind::Io, "lost on the way"));
+        }
+        if let Some(batch) = begun.batch.take() {
+            self.near.write(batch, Durability::Sync)?;
+            begun.carried_out.iter().for_each(|told| told.send(()).unwrap());
+        }
+        Ok(begun)
+    }
 }
 
 impl<R: Read + ?Sized> Read for Distant<R> {
@@ -78,12 +111,23 @@ impl Store for Distant<MemoryStore> {
         true
     }
 
+    fn ready(&self) -> Result<()> {
+        self.settle().map(drop)
+    }
+
     fn write(&self, batch: Batch, durability: Durability) -> Result<()> {
-        self.near.write(batch, durability)
+        let mut begun = self.settle()?;
+        if durability != Durability::Begun {
+            return self.near.write(batch, durability);
+        }
+        begun.batch = Some(batch);
+        begun.batches += 1;
+        Ok(())
     }
 
     fn snapshot(&self) -> Result<Box<dyn Read>> {
-        Ok(Box::new(Distant { waits: self.waits.clone(), near: self.near.snapshot()? }))
+        let (waits, begun) = (self.waits.clone(), self.begun.clone());
+        Ok(Box::new(Distant { waits, begun, near: self.near.snapshot()? }))
     }
 
     fn approximate_size(&self, shard: u8) -> Result<u64> {
@@ -91,6 +135,7 @@ impl Store for Distant<MemoryStore> {
     }
 
     fn sync(&self) -> Result<()> {
+        self.ready()?;
         self.near.sync()
     }
 
@@ -119,10 +164,16 @@ fn people() -> (Table, Waits) {
 }
 
 fn people_in(shards: u16) -> (Table, Waits) {
-    let waits = Waits::default();
+    let (_, people, waits, _) = database(shards);
+    (people, waits)
+}
+
+fn database(shards: u16) -> (Database, Table, Waits, Arc<Mutex<Begun>>) {
+    let (waits, begun) = (Waits::default(), Arc::<Mutex<Begun>>::default());
     let open = |options: &stonecrop::store::Options| {
         let near = Box::new(MemoryStore::new(options));
-        Ok(Arc::new(Distant { waits: waits.clone(), near }) as Arc<dyn Store>)
+        let store = Distant { waits: waits.clone(), begun: begun.clone(), near };
+        Ok(Arc::new(store) as Arc<dyn Store>)
     };
     let db = Database::open_in(open, Options::default().shards(shards)).unwrap();
     let schema = TableSchema::new("people", "id u64", "").unwrap();
@@ -134,7 +185,7 @@ fn people_in(shards: u16) -> (Table, Waits) {
         Write::put(id).set("name", format!("{id}")).set("city", "Bern").set("score", id as i64)
     };
     people.write_all((0..ROWS).map(write)).unwrap();
-    (people, waits)
+    (db, people, waits, begun)
 }
 
 fn of_bern() -> Query {
@@ -230,4 +281,75 @@ fn what_many_callers_in_one_group_read_is_asked_for_together() {
     assert_eq!(waited, 1);
     assert_eq!(submitted.len(), 100);
     assert_eq!(people.count(&of_bern()).unwrap(), ROWS - 100);
+}
+
+/// How many rows a load writes at once.
+const BATCH: u64 = 1_000;
+
+fn row(id: u64, city: &'static str) -> Write<'static> {
+    Write::put(id).set("name", "").set("city", city)
+}
+
+#[test]
+fn a_load_goes_on_while_its_last_batch_is_carried_out_and_reads_what_that_has_written() {
+    let (db, people, _, begun) = database(2);
+    let moved = (0..3 * BATCH).map(|id| row(id, "Basel"));
+    // Each in the batch after the one that has written the row.
+    let again = (0..2 * BATCH).map(|id| row(id % BATCH, "Chur").when(Condition::Exists));
+    let counted = (0..2 * BATCH).map(|id| Write::put(id % BATCH).add("visits", 1));
+    let loaded = people.load(moved.chain(again).chain(counted)).unwrap();
+    assert_eq!((loaded, begun.lock().unwrap().batches), (7 * BATCH, 7));
+    let count =
+        |city: &str| people.count(&Query::new().filter(Condition::eq("city", city))).unwrap();
+    assert_eq!((count("Bern"), count("Basel"), count("Chur")), (0, 2 * BATCH, BATCH));
+    assert_eq!(people.get(7).unwrap().unwrap().value("visits"), Some(&2.into()));
+    assert!(db.check().unwrap().problems.is_empty());
+}
+
+#[test]
+fn a_batch_that_is_lost_after_it_was_begun_is_not_counted_as_done() {
+    for lost in 1..=4 {
+        let (_, people, _, begun) = database(1);
+        begun.lock().unwrap().fails_from = Some(lost);
+        let error = people.load((ROWS..ROWS + 4 * BATCH).map(|id| row(id, "Chur"))).unwrap_err();
+        let Error::Load { written, .. } = error else { panic!("{error}") };
+        assert_eq!(written, (lost - 1) * BATCH, "{error}");
+        let stored = people.scan(stonecrop::Scan::all()).unwrap().count() as u64;
+        assert_eq!(stored, ROWS + written);
+    }
+}
+
+#[test]
+fn a_batch_whose_successor_fails_is_counted_and_there() {
+    let (_, people, _, _) = database(1);
+    let rows = (ROWS..ROWS + BATCH).map(|id| row(id, "Chur"));
+    let refused = std::iter::once(row(0, "Chur").when(Condition::NotExists));
+    let error = people.load(rows.chain(refused)).unwrap_err();
+    assert!(matches!(error, Error::Load { written: BATCH, .. }), "{error}");
+    assert!(people.get(ROWS + BATCH - 1).unwrap().is_some());
+}
+
+#[test]
+fn the_last_batch_of_a_load_is_seen_while_the_next_one_is_long_in_coming() {
+    let (_, people, _, begun) = database(1);
+    let (told, carried_out) = mpsc::channel();
+    begun.lock().unwrap().carried_out = Some(told);
+    let rows = (ROWS..ROWS + BATCH + 1).map(|id| {
+        if id == ROWS + BATCH {
+            carried_out.recv_timeout(Duration::from_secs(20)).unwrap();
+            assert!(people.get(id - 1).unwrap().is_some());
+        }
+        row(id, "Chur")
+    });
+    assert_eq!(people.load(rows).unwrap(), BATCH + 1);
+}
+
+#[test]
+fn a_load_into_a_table_that_keeps_changes_waits_for_each_batch() {
+    let (db, _, _, begun) = database(1);
+    let schema = TableSchema::new("kept", "id u64", "").unwrap();
+    let kept = db.create_table(schema.changes(Duration::from_secs(3_600))).unwrap();
+    kept.load((0..3 * BATCH).map(|id| Write::put(id).set("name", ""))).unwrap();
+    assert_eq!(begun.lock().unwrap().batches, 0);
+    assert_eq!(kept.changes(None, 10).unwrap().changes.len(), 10);
 }
