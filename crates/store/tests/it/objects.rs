@@ -461,14 +461,19 @@ fn busy() -> ObjectError {
     crate::unruly::generic("503 Slow Down")
 }
 
+fn no_credentials() -> ObjectError {
+    crate::unruly::generic("Error performing PUT http://169.254.169.254/latest/api/token in 10 s")
+}
+
 #[test]
 fn what_the_object_store_refuses_is_said_at_the_start() {
     type Case = (Request, fn() -> ObjectError, ErrorKind, &'static [&'static str]);
-    let cases: [Case; 6] = [
+    let cases: [Case; 7] = [
         (Request::Put, denied, ErrorKind::Denied, &["403 Forbidden", "check the credentials"]),
         (Request::Get, denied, ErrorKind::Denied, &["403 Forbidden", "check the credentials"]),
         (Request::Put, unknown_key, ErrorKind::Denied, &["401", "check the credentials"]),
         (Request::Put, no_bucket, ErrorKind::Denied, &["404", "check the name of the bucket"]),
+        (Request::Put, no_credentials, ErrorKind::Denied, &["no credentials were found"]),
         (Request::Put, busy, ErrorKind::Unavailable, &["503 Slow Down"]),
         (Request::Get, busy, ErrorKind::Unavailable, &["503 Slow Down"]),
     ];

@@ -18,6 +18,10 @@ use super::objects::{Counted, Requests};
 use crate::engine::marker::{self, Marker};
 use crate::error::{Error, ErrorKind, Result};
 
+/// Where the machines of clouds are asked for credentials if there are no others. What is said when
+/// none answers does not tell why it was asked.
+const METADATA_SERVICES: [&str; 2] = ["//169.254.169.254/", "//metadata.google.internal/"];
+
 /// An object store, and where in it a store is.
 #[derive(Clone)]
 pub(super) struct Bucket {
@@ -174,6 +178,7 @@ impl Bucket {
     }
 
     fn error(&self, what: &str, cause: ObjectError) -> Error {
+        let message = cause.to_string();
         let (kind, hint) = match &cause {
             ObjectError::PermissionDenied { .. } | ObjectError::Unauthenticated { .. } => {
                 (ErrorKind::Denied, "; check the credentials, and what they may do")
@@ -182,9 +187,14 @@ impl Bucket {
                 ErrorKind::Denied,
                 "; check the name of the bucket, and make it if it is not there",
             ),
+            _ if METADATA_SERVICES.iter().any(|service| message.contains(service)) => (
+                ErrorKind::Denied,
+                "; no credentials were found in the environment or in a profile, and this machine \
+                 has none to give",
+            ),
             _ => (ErrorKind::Unavailable, ""),
         };
-        Error::new(kind, format!("{} {what}: {cause}{hint}", self.name)).with_cause(cause)
+        Error::new(kind, format!("{} {what}: {message}{hint}", self.name)).with_cause(cause)
     }
 }
 
