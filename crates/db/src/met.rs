@@ -44,21 +44,23 @@ impl Met {
     /// Whether the row at a place may have been written.
     pub(crate) fn has(&self, place: &[u8]) -> bool {
         let hash = self.hasher.hash_one(place);
-        self.layers.iter().any(|layer| layer.has(hash))
+        let bits = bits(hash);
+        self.layers.iter().any(|layer| layer.has(hash, &bits))
     }
 
     /// Remembers the row at a place, and tells whether it is new. Not to be called once it is full.
     pub(crate) fn add(&mut self, place: &[u8]) -> bool {
         let hash = self.hasher.hash_one(place);
-        if self.layers.iter().any(|layer| layer.has(hash)) {
+        let bits = bits(hash);
+        if self.layers.iter().any(|layer| layer.has(hash, &bits)) {
             return false;
         }
         let rows = self.rows();
         match self.layers.last_mut() {
-            Some(layer) if layer.room > 0 => layer.add(hash),
+            Some(layer) if layer.room > 0 => layer.add(hash, &bits),
             _ => {
                 let mut layer = Layer::new(rows * 8);
-                layer.add(hash);
+                layer.add(hash, &bits);
                 self.layers.push(layer);
             }
         }
@@ -88,34 +90,34 @@ impl Layer {
         (((hash >> 32) * self.blocks.len() as u64) >> 32) as usize
     }
 
-    /// Looks at all bits, so that the processor goes on to the next row before it has the first.
-    fn has(&self, hash: u64) -> bool {
+    /// Looks at all words, so that the processor takes several at once.
+    fn has(&self, hash: u64, bits: &Block) -> bool {
         let block = self.blocks.get(self.place(hash));
         block.is_some_and(|block| {
-            let is_set =
-                |(at, bit): (usize, u64)| block.get(at).is_some_and(|word| word & bit != 0);
-            bits(hash).fold(true, |all, bit| all & is_set(bit))
+            block.iter().zip(bits).fold(0, |missing, (word, bits)| missing | (bits & !word)) == 0
         })
     }
 
-    fn add(&mut self, hash: u64) {
+    fn add(&mut self, hash: u64, bits: &Block) {
         if let Some(block) = self.blocks.get_mut(self.place(hash)) {
-            for (at, bit) in bits(hash) {
-                block.get_mut(at).into_iter().for_each(|word| *word |= bit);
-            }
+            block.iter_mut().zip(bits).for_each(|(word, bits)| *word |= bits);
         }
         self.room = self.room.saturating_sub(1);
     }
 }
 
-/// The bits of a row in its block: the word of each, and the bit in there.
-fn bits(hash: u64) -> impl Iterator<Item = (usize, u64)> {
+/// The bits of a row in its block.
+fn bits(hash: u64) -> Block {
     // So that they are not those which the block was found by.
     let mixed = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (0..BITS_SET).map(move |at| {
-        let bit = mixed >> (9 * at) & (BLOCK_BITS as u64 - 1);
-        ((bit / 64) as usize, 1 << (bit % 64))
-    })
+    let mut bits = Block::default();
+    for at in 0..BITS_SET {
+        let bit = (mixed >> (9 * at)) & (BLOCK_BITS as u64 - 1);
+        if let Some(word) = bits.get_mut((bit / 64) as usize) {
+            *word |= 1 << (bit % 64);
+        }
+    }
+    bits
 }
 
 #[cfg(test)]

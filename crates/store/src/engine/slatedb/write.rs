@@ -136,9 +136,6 @@ impl Uploads {
     }
 }
 
-/// The bits of the start of a key, which is compared before all of it is.
-const KEY_BITS: u32 = 120;
-
 /// A batch for each shard that it writes to.
 ///
 /// Keys are added from the last to the first: each comes before all that are there, which takes one
@@ -146,27 +143,37 @@ const KEY_BITS: u32 = 120;
 /// of a node's keys.
 pub(super) fn by_shard(operations: &[Operation]) -> Vec<Part> {
     let places = operations.iter().enumerate();
-    let mut places: Vec<_> = places.map(|(at, operation)| (start(operation), at)).collect();
+    let mut places: Vec<_> = places.map(|(at, operation)| (Start::of(operation), at)).collect();
     let key = |at: usize| operations.get(at).map(|operation| &operation.key);
     places.sort_unstable_by(|(start, at), (other_start, other)| {
         // Of those on the same key the last one counts.
         let by_key = other_start.cmp(start).then_with(|| key(*other).cmp(&key(*at)));
         by_key.then(at.cmp(other))
     });
-    let of_shard = places.chunk_by(|(start, _), (other, _)| start >> KEY_BITS == other >> KEY_BITS);
-    let part = |places: &[(u128, usize)]| {
+    let of_shard = places.chunk_by(|(start, _), (other, _)| start.shard == other.shard);
+    let part = |places: &[(Start, usize)]| {
         Part::new(places.iter().filter_map(|(_, at)| operations.get(*at)))
     };
     of_shard.filter_map(part).collect()
 }
 
-/// The shard of an operation and the start of its key, in their order.
-fn start(Operation { shard, key, .. }: &Operation) -> u128 {
-    let mut start = [0; 16];
-    for (to, byte) in start.iter_mut().zip(std::iter::once(shard).chain(key)) {
-        *to = *byte;
+/// What is compared of an operation before its whole key is.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Start {
+    shard: u8,
+    key: [u64; 3],
+}
+
+impl Start {
+    fn of(Operation { shard, key, .. }: &Operation) -> Self {
+        let word = |at: usize| {
+            let mut word = [0; 8];
+            let bytes = key.get(at * 8..).unwrap_or_default();
+            word.iter_mut().zip(bytes).for_each(|(to, byte)| *to = *byte);
+            u64::from_be_bytes(word)
+        };
+        Start { shard: *shard, key: [word(0), word(1), word(2)] }
     }
-    u128::from_be_bytes(start)
 }
 
 /// What a shard takes of a batch.
