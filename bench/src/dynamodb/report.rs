@@ -111,7 +111,7 @@ pub(super) fn chart(figures: &Figures) -> Bars {
         Some(figures.find(workload, clients, contender)?.rate / dynoxide.rate)
     };
     let group = |workload: Workload| Group {
-        label: workload.title(),
+        label: workload.title().to_owned(),
         ratios: CLIENTS
             .map(|clients| contenders.iter().map(|one| ratio(workload, clients, *one)).collect())
             .into(),

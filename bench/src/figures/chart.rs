@@ -19,7 +19,8 @@ pub(crate) fn chart<M: Measure>(
         let sqlite = figures.get(measure, Name::Sqlite)?;
         let ratio = |name: &Name| figures.find(measure, *name).map(|figure| figure / sqlite);
         let label = measure.title().rsplit_once(", ").map_or(measure.title(), |(what, _)| what);
-        groups.push(Group { label, ratios: vec![names.iter().map(ratio).collect()] });
+        let ratios = vec![names.iter().map(ratio).collect()];
+        groups.push(Group { label: label.to_owned(), ratios });
     }
     Ok(Bars {
         title,

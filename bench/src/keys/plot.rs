@@ -19,7 +19,7 @@ pub(crate) fn chart(samples: &Samples) -> Result<Bars> {
             let ratio = |codec| samples.find(operation, case, codec).map(|ns| ns / memcpy);
             ratios.push(CODECS.map(ratio).to_vec());
         }
-        groups.push(Group { label: case.title, ratios });
+        groups.push(Group { label: case.title.to_owned(), ratios });
     }
     Ok(Bars {
         title: "Encoding and decoding keys",

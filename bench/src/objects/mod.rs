@@ -18,9 +18,11 @@ use self::contender::{Contender, Requests, Size};
 use self::nodes::Programs;
 use crate::goal::{self, Goal};
 use crate::number::{rate, thousands, times};
+use crate::plot::{Bars, Group};
 use crate::timer::{now, timed};
 use crate::{machine, page};
 
+const SHARDS: [u16; 3] = [1, 2, 4];
 const CLIENTS: [usize; 3] = [1, 16, 64];
 /// How long rows are put and read for.
 const SECONDS: u64 = 4;
@@ -126,18 +128,23 @@ fn nodes(program: &Path, directory: &Path, size: Size, passes: u32) -> Result<St
 
 /// Measures everything and writes the report.
 pub(crate) fn run(program: &Path, directory: &Path, docs: &Path, passes: u32) -> Result<()> {
-    let (shards, mut figures) = ([1, 2, 4], Figures::default());
+    let mut figures = Figures::default();
     let seconds = Duration::from_secs(SECONDS);
     let size = Size { rows: ROWS, many_rows: MANY_ROWS, seconds };
     for number in 1..=passes {
         eprintln!("objects: pass {number} of {passes}");
-        pass(directory, &shards, size, &mut figures)?;
+        pass(directory, &SHARDS, size, &mut figures)?;
     }
     let nodes = nodes(program, directory, size, passes)?;
-    let (table, goals) = (table(&figures, &shards)?, goal::markdown(&goals(&figures))?);
+    let (table, goals) = (table(&figures, &SHARDS)?, goal::markdown(&goals(&figures))?);
     let (machine, costs) = (machine::markdown()?, costs(&figures)?);
-    let section = format!("{machine}\n{table}\n{nodes}\n{costs}\n{goals}");
+    let section = format!(
+        "{machine}\n{table}\n\
+         ![Rate of the database as a multiple of SlateDB's own](benchmarks/objects.svg)\n\n\
+         {nodes}\n{costs}\n{goals}",
+    );
     page::replace_section(&docs.join("benchmarks.md"), "objects", &section)?;
+    page::write(&docs.join("benchmarks/objects.svg"), &chart(&figures).svg()?)?;
     print!("{section}");
     Ok(())
 }
@@ -272,6 +279,27 @@ fn table(figures: &Figures, shards: &[u16]) -> Result<String> {
         text.push('\n');
     }
     Ok(text)
+}
+
+/// For each measure a bar for every number of shards.
+fn chart(figures: &Figures) -> Bars {
+    let ratio = |measure, shards| {
+        let key = (measure, shards);
+        Some(figures.ours.get(&key)? / figures.raw.get(&key)?)
+    };
+    let group = |measure: Measure| Group {
+        label: measure.title(),
+        ratios: SHARDS.map(|shards| vec![ratio(measure, shards)]).into(),
+    };
+    Bars {
+        title: "The database on object storage",
+        subtitle: "Rate as a multiple of SlateDB's own; more is better; the scale is logarithmic",
+        unit: "SlateDB",
+        panels: vec!["1 shard", "2 shards", "4 shards"],
+        series: vec![("stonecrop", "#00795a")],
+        labels: 290.0,
+        groups: Measure::ALL.map(group).into(),
+    }
 }
 
 fn costs(figures: &Figures) -> Result<String> {

@@ -34,7 +34,7 @@ pub(crate) struct Bars {
 
 /// The bars of one label.
 pub(crate) struct Group {
-    pub(crate) label: &'static str,
+    pub(crate) label: String,
     /// For each panel the ratio of each series, if there is one.
     pub(crate) ratios: Vec<Vec<Option<f64>>>,
 }
@@ -75,7 +75,7 @@ impl Bars {
         }
         for (group, top) in self.groups.iter().zip(&tops) {
             let middle = top + group.height() / 2.0 + 4.0;
-            text(&mut svg, self.labels - 12.0, middle, "text-anchor=\"end\"", group.label)?;
+            text(&mut svg, self.labels - 12.0, middle, "text-anchor=\"end\"", &group.label)?;
         }
         svg.push_str("</svg>\n");
         Ok(svg)
