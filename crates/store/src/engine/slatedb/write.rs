@@ -189,6 +189,7 @@ impl Part {
     fn new<'o>(operations: impl Iterator<Item = &'o Operation> + Clone) -> Option<Self> {
         let shard = operations.clone().next()?.shard;
         let mut part = Part { shard, batch: WriteBatch::new(), bytes: 0 };
+        // By themselves: whoever looks for a key compares it with many, and with no value.
         let (mut keys, mut values) = (Pieces::default(), Pieces::default());
         for operation in operations.clone() {
             part.bytes += operation.size();
