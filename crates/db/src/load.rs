@@ -14,8 +14,9 @@ const SOON: Duration = Duration::from_millis(20);
 
 impl Table {
     /// Does any number of writes in their order, in batches of up to 1,000, and syncs them at the
-    /// end; tells how many there were. Each batch is all or nothing. A thread of its own commits
-    /// while the caller's makes the next batch ready.
+    /// end; tells how many there were. Each batch is all or nothing, as with [`Table::write_all`].
+    /// A thread of its own commits while the caller's makes the next batch ready. Readers see the
+    /// rows as they come; none is sure to outlive the process before the end.
     ///
     /// [`Error::Load`] says how many were done before something went wrong.
     ///

@@ -86,7 +86,7 @@ impl Layer {
 
     /// The block of a row.
     fn place(&self, hash: u64) -> usize {
-        // As a fraction of all of them: to divide takes longer than all else.
+        // As a fraction of all of them, which takes no division.
         (((hash >> 32) * self.blocks.len() as u64) >> 32) as usize
     }
 

@@ -142,6 +142,9 @@ impl Table {
     /// Changes many rows, all or nothing. [`Error::Altered`] says that the table was altered at the
     /// same time, and nothing was written.
     ///
+    /// On object storage that is so within each shard: a process that ends meanwhile, or is taken
+    /// over, can leave the writes in some shards and not in others.
+    ///
     /// ```
     /// # use stonecrop::{Database, TableSchema, Write};
     /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;

@@ -189,8 +189,8 @@ impl Bucket {
             ),
             _ if METADATA_SERVICES.iter().any(|service| message.contains(service)) => (
                 ErrorKind::Denied,
-                "; no credentials were found in the environment or in a profile, and this machine \
-                 has none to give",
+                "; no credentials were found in the environment or in a profile, and none could be \
+                 had from this machine",
             ),
             _ => (ErrorKind::Unavailable, ""),
         };
