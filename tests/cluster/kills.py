@@ -200,6 +200,15 @@ def main():
     for node in cluster.nodes:
         for row in list(load.acknowledged):
             cluster.wait_for(lambda: load.look(client, node, row), 30, f"row {row} through {node.name}")
+    shown = subprocess.run(
+        [binary, "--database", cluster.nodes[0].url, "cluster", "status"], capture_output=True, text=True, timeout=60
+    )
+    told = cluster.status()
+    addresses = [node["address"] for node in told["nodes"]]
+    if shown.returncode != 0 or len(addresses) != len(cluster.nodes) or any(it not in shown.stdout for it in addresses):
+        load.wrong.append(f"cluster status: {shown.stdout!r} {shown.stderr!r}, and the nodes are {addresses}")
+    if any(shard["node"] is None or shard["epoch"] is None for shard in told["shards"]):
+        load.wrong.append(f"cluster status: {told['shards']}")
     status, report = client.ask(cluster.nodes[0], "POST", "/v1/check", {}, timeout=60)
     if status != 200 or json.loads(report).get("problems"):
         load.wrong.append(f"check: {status} {report[:500]!r}")

@@ -1,6 +1,6 @@
 //! Servers on object storage, and databases that move there and back.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Child;
 
 use crate::world::World;
@@ -102,6 +102,59 @@ fn a_compactor_works_for_a_server_that_leaves_it_to_others() {
     assert!(compactor.wait().unwrap().success());
     server.kill().unwrap();
     server.wait().unwrap();
+}
+
+#[test]
+fn a_server_keeps_what_it_read_in_a_folder_and_tells_what_it_asked_for_and_what_that_costs() {
+    let world = World::objects();
+    let cache = world.path("cache");
+    let folder = ["--shards", "1", "--cache-folder", cache.to_str().unwrap()];
+    let arguments = [&[world.location()], &folder[..], &["--cache-folder-size", "16"]].concat();
+    let (mut first, address) = serve(&world, &arguments);
+    ask(&world, &address, &["table", "create", "people", "--key", "id u64"]).good();
+    ask(&world, &address, &["put", "people", "1", "name=Ann"]).good();
+    ask(&world, &address, &["compact"]).good();
+    first.kill().unwrap();
+    first.wait().unwrap();
+
+    let (mut second, address) = serve(&world, &arguments);
+    assert!(ask(&world, &address, &["query", "people"]).good().contains("Ann"));
+    // They are written by a task of their own.
+    assert!((0..200).any(|_| {
+        std::thread::park_timeout(std::time::Duration::from_millis(50));
+        has_files(&cache)
+    }));
+    let stats = ask(&world, &address, &["stats", "--json"]).good();
+    let stats: serde_json::Value = serde_json::from_str(&stats).unwrap();
+    let figure =
+        |name: &str| stats["objects"][name].as_f64().unwrap_or_else(|| panic!("{name}: {stats}"));
+    assert!(figure("object_puts") > 0.0 && figure("object_gets") > 0.0, "{stats}");
+    assert!(figure("object_sent_bytes") > 0.0, "{stats}");
+    // At least what the requests so far cost, if there were no more of them in a month.
+    let spent = figure("object_puts") * 0.005 / 1_000.0;
+    assert!(figure("request_dollars_a_month") > spent, "{stats}");
+    assert!(figure("storage_dollars_a_month") > 0.0, "{stats}");
+    let metrics = metrics(&address);
+    for name in ["object_requests", "object_dollars_a_month"] {
+        assert!(metrics.contains(name), "{name} is not in {metrics}");
+    }
+    second.kill().unwrap();
+    second.wait().unwrap();
+}
+
+/// Whether there is a file in a folder, or in one in it.
+fn has_files(folder: &std::path::Path) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).any(|path| path.is_file() || has_files(&path))
+}
+
+fn metrics(address: &str) -> String {
+    let host = address.trim_start_matches("http://");
+    let mut stream = std::net::TcpStream::connect(host).unwrap();
+    write!(stream, "GET /metrics HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
 }
 
 #[test]
