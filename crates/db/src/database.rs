@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use stonecrop_store::{Batch, FjallStore, Lag, Lead, MemoryStore, ObjectOptions, Stats, Store};
+use stonecrop_store::{Batch, FjallStore, Lead, MemoryStore, ObjectOptions, Stats, Store};
 
 use crate::catalog::{self, CATALOG_SHARD, Catalog, Slot, TableState};
 use crate::clock::{Clock, SystemClock, Timestamp, WriterClock};
@@ -686,12 +686,13 @@ impl Database {
         self.inner.store.failure().map(Error::from)
     }
 
-    /// How far behind its writer the database may be, if it is followed ([`Options::read_only`]).
+    /// How far behind its writer the database may be, if it is followed ([`Options::read_only`]):
+    /// what was durable so long ago is seen.
     ///
     /// ```
     /// assert!(stonecrop::Database::memory().lag().is_none());
     /// ```
-    pub fn lag(&self) -> Option<Lag> {
+    pub fn lag(&self) -> Option<Duration> {
         self.inner.store.lag()
     }
 

@@ -78,7 +78,7 @@ mod writer;
 
 pub use stonecrop_keys as keys;
 pub use stonecrop_store as store;
-pub use stonecrop_store::{ErrorKind as StoreErrorKind, Lag, Lead, RequestCounts, Stats};
+pub use stonecrop_store::{ErrorKind as StoreErrorKind, Lead, RequestCounts, Stats};
 
 pub use anatomy::{Anatomy, StoredFamily, StoredIndexEntry, StoredKey, StoredKeyPart};
 pub use changes::{Change, ChangePage, Changed};

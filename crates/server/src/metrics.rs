@@ -140,6 +140,11 @@ impl Metrics {
         if let Some(objects) = Objects::new(&stats, uptime) {
             register_objects(&mut registry, &objects);
         }
+        if let Some(lag) = database.lag() {
+            let gauge: Gauge<f64, AtomicU64> = Gauge::default();
+            gauge.set(lag.as_secs_f64());
+            registry.register("lag_seconds", "What was durable so long ago is seen", gauge);
+        }
         let rows: Family<State, Gauge> = Family::default();
         for (table, counted) in freshness {
             for family in &counted.families {

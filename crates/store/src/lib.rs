@@ -37,4 +37,4 @@ pub use engine::slatedb::{Follower, Requests, SlateCompactor, SlateShards, Slate
 pub use error::{Error, ErrorKind, Result};
 pub use options::{ObjectOptions, Options, Prefix, Prefixes, Retention};
 pub use scan::{Direction, KeyRange, Scan};
-pub use store::{Durability, Lag, Lead, Read, RequestCounts, Stats, Store};
+pub use store::{Durability, Lead, Read, RequestCounts, Stats, Store};

@@ -182,8 +182,9 @@ pub trait Store: Read {
         None
     }
 
-    /// How far behind its writer the store may be, if another process writes it.
-    fn lag(&self) -> Option<Lag> {
+    /// How far behind its writer the store may be, if another process writes it: what was durable
+    /// so long ago is seen.
+    fn lag(&self) -> Option<Duration> {
         None
     }
 
@@ -257,19 +258,4 @@ pub struct RequestCounts {
     pub sent_bytes: u64,
     /// The bytes that were read.
     pub received_bytes: u64,
-}
-
-/// How far behind its writer a store may be.
-///
-/// ```
-/// use stonecrop_store::{MemoryStore, Options, Store};
-/// assert_eq!(MemoryStore::new(&Options::default()).lag(), None);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Lag {
-    /// What was durable this long ago is seen, if nothing has failed.
-    pub at_most: Duration,
-    /// Whether following has stopped.
-    pub failed: bool,
 }

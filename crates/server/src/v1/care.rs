@@ -87,7 +87,7 @@ pub(super) async fn stats(State(app): State<App>) -> Result<Answer<Stats>> {
             writes: writer.writes,
             queued_bytes: writer.queued_bytes,
             objects: Objects::new(&engine, uptime),
-            lag_seconds: database.lag().map(|lag| lag.at_most.as_secs_f64()),
+            lag_seconds: database.lag().map(|lag| lag.as_secs_f64()),
         }))
     })
     .await

@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::future::{join_all, try_join_all};
+use object_store::ObjectStore;
 use slatedb::config::DbReaderOptions;
 use slatedb::{DbReader, DbReaderMode};
 
 use super::bucket::Bucket;
+use super::looks::Looks;
 use super::objects::Requests;
 use super::prefixes;
 use super::view::{Place, Shards, Threads};
@@ -18,7 +20,7 @@ use crate::batch::Batch;
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
 use crate::scan::{Direction, KeyRange, Scan};
-use crate::store::{Durability, Lag, Read, Stats, Store};
+use crate::store::{Durability, Read, Stats, Store};
 
 /// A store that is followed: it shows what its writer has written, a poll later, and takes no writes.
 ///
@@ -44,8 +46,9 @@ pub struct Follower {
     place: Place,
     /// None once it is closed.
     shards: RwLock<Option<Shards<DbReader>>>,
+    /// Of each shard.
+    looks: Box<[Arc<Looks>]>,
     requests: Arc<Requests>,
-    poll_interval: Duration,
     _threads: Threads,
 }
 
@@ -61,13 +64,33 @@ impl Follower {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open(location: &str, options: &Options) -> Result<Self> {
-        let bucket = Bucket::at(location)?;
+        Self::in_bucket(Bucket::at(location)?, options)
+    }
+
+    /// Follows the store in an object store that the caller has, under `name` in messages.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use stonecrop_store::{Follower, Options, SlateStore, Store};
+    /// let objects = Arc::new(object_store::memory::InMemory::new());
+    /// let writer = SlateStore::open_in(objects.clone(), "test", &Options::default())?;
+    /// let follower = Follower::open_in(objects, "test", &Options::default())?;
+    /// assert_eq!(follower.shards(), writer.shards());
+    /// # Ok::<(), stonecrop_store::Error>(())
+    /// ```
+    pub fn open_in(objects: Arc<dyn ObjectStore>, name: &str, options: &Options) -> Result<Self> {
+        Self::in_bucket(Bucket::of(objects, name), options)
+    }
+
+    fn in_bucket(bucket: Bucket, options: &Options) -> Result<Self> {
         let (place, threads) = Place::new(&bucket, options.objects.patience)?;
         let marker = place.wait(bucket.read(ENGINE))??.ok_or_else(|| bucket.missing())?;
         let cache = shared_cache(options.cache_bytes);
         let poll_interval = options.objects.poll_interval.min(Duration::from_secs(1));
         let open = async |shard: u16| {
-            let reader = DbReader::builder(bucket.shard(shard as u8), bucket.objects.clone())
+            let path = bucket.shard(shard as u8);
+            let (objects, looks) = bucket.objects.followed(path.clone());
+            let reader = DbReader::builder(path, objects)
                 .with_reader_mode(DbReaderMode::FollowLatest)
                 .with_options(DbReaderOptions {
                     manifest_poll_interval: poll_interval,
@@ -75,16 +98,17 @@ impl Follower {
                 })
                 .with_db_cache(cache.clone(), u64::from(shard))
                 .with_filter_policies(prefixes::policies(&options.prefixes));
-            reader.build().await.map(Arc::new)
+            reader.build().await.map(|reader| (Arc::new(reader), looks))
         };
         let readers = place.wait(try_join_all((0..marker.shards).map(open)))?;
-        let readers = readers.map_err(|error| place.error(error))?;
+        let (readers, looks): (_, Vec<_>) =
+            readers.map_err(|error| place.error(error))?.into_iter().unzip();
         let shards = Shards::new(&place, readers, &options.prefixes);
         Ok(Follower {
             place,
             shards: RwLock::new(Some(shards)),
+            looks: looks.into(),
             requests: bucket.requests,
-            poll_interval,
             _threads: threads,
         })
     }
@@ -163,10 +187,19 @@ impl Store for Follower {
         })
     }
 
-    fn lag(&self) -> Option<Lag> {
+    fn failure(&self) -> Option<Error> {
         let shards = self.open_shards().ok()?;
-        let failed = shards.all().iter().any(|reader| reader.status().close_reason.is_some());
-        Some(Lag { at_most: self.poll_interval, failed })
+        let ended = shards.all().iter().any(|reader| reader.status().close_reason.is_some());
+        ended.then(|| {
+            let name = &self.place.name;
+            let message = format!("{name} is not followed any more; open it again");
+            Error::new(ErrorKind::Unavailable, message)
+        })
+    }
+
+    fn lag(&self) -> Option<Duration> {
+        self.open_shards().ok()?;
+        self.looks.iter().map(|looks| looks.seen().elapsed()).max()
     }
 
     fn close(&self) -> Result<()> {

@@ -12,6 +12,7 @@ mod compact;
 mod compactor;
 mod follower;
 mod location;
+mod looks;
 mod objects;
 mod prefixes;
 mod view;
@@ -50,7 +51,7 @@ use crate::engine::marker::Marker;
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
 use crate::scan::{Direction, KeyRange, Scan};
-use crate::store::{Durability, Lag, Read, Stats, Store};
+use crate::store::{Durability, Read, Stats, Store};
 
 /// The name of the engine in a store's marker.
 const ENGINE: &str = "slatedb";
@@ -651,10 +652,6 @@ impl Store for SlateStore {
         let failure = self.writer.try_lock().ok().and_then(|writer| writer.failure.clone());
         let failure = failure.map(|(kind, message)| Error::new(kind, message.to_string()));
         self.place.failure(&self.shards).or(failure)
-    }
-
-    fn lag(&self) -> Option<Lag> {
-        None
     }
 
     fn close(&self) -> Result<()> {
