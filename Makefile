@@ -74,7 +74,7 @@ objects: unit objects-tools ## The database on an object store: conformance, mod
 
 # Three nodes and three members of etcd, on a folder.
 cluster: unit cluster-tools ## A cluster of three under load: nodes and members of etcd killed, paused, stopped
-	tests/cluster/secrets.py target/debug/stonecrop
+	tests/cluster/strangers.py target/debug/stonecrop
 	tests/cluster/kills.py target/debug/stonecrop --short
 
 # The same on Ceph, whose processes are killed too; then DynamoDB's clients and the browser, on a folder.

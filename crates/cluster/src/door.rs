@@ -17,8 +17,10 @@ use tokio::net::TcpListener;
 
 use crate::client::{Client, client};
 use crate::node::{FIRST, Node};
-use crate::peer::{ANOTHER_SECRET, CALLS, Failure, another_secret, unavailable};
-use crate::wire::{Call, MOST_BYTES};
+use crate::peer::{
+    ANOTHER_SECRET, ANOTHER_VERSION, CALL_VERSION, CALLS, Failure, another_secret, unavailable,
+};
+use crate::wire::{Call, MOST_BYTES, VERSION};
 
 /// What a request has that came through another node: the secret.
 pub const FORWARDED: HeaderName = HeaderName::from_static("x-stonecrop-forwarded");
@@ -145,15 +147,15 @@ impl Door {
     }
 
     async fn answer_call(&self, request: Request<Incoming>) -> Response<Bodies> {
+        if request.headers().get(CALL_VERSION).is_none_or(|version| version != VERSION) {
+            return text(ANOTHER_VERSION, "this node is of another version");
+        }
         let body = match Limited::new(request.into_body(), MOST_BYTES).collect().await {
             Ok(body) => body.to_bytes(),
             Err(error) => return text(StatusCode::BAD_REQUEST, &error.to_string()),
         };
         let Ok(call) = postcard::from_bytes::<Call>(&body) else {
-            return text(
-                StatusCode::BAD_REQUEST,
-                "a call that is none; are all nodes of the same version?",
-            );
+            return text(StatusCode::BAD_REQUEST, "a call that is none");
         };
         match postcard::to_stdvec(&self.node.answer(call).await) {
             Ok(bytes) => Response::new(whole(bytes)),

@@ -202,8 +202,8 @@ impl Node {
         Ok(map)
     }
 
-    /// Makes sure that those who are there know the secret: one that they do not know would take
-    /// shards, and nobody could ask it for them.
+    /// Makes sure that those who are there know the secret, and are of the same version: one that
+    /// they could not ask would take shards, and nobody could read them.
     pub(crate) async fn introduce(&self) -> stonecrop_store::Result<()> {
         // Who can't be asked now does not keep it from starting.
         let Ok(map) = self.read_map().await else { return Ok(()) };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};
-use hyper::header::AUTHORIZATION;
+use hyper::header::{AUTHORIZATION, HeaderName};
 use hyper::{Request, StatusCode};
 use stonecrop_store::{
     Direction, Durability, Error, ErrorKind, KeyRange, Read, Result, Store as _,
@@ -14,10 +14,13 @@ use stonecrop_store::{
 use crate::client::{Client, client};
 use crate::node::Node;
 use crate::owned::View;
-use crate::wire::{Answer, At, Call, Care, MOST_BYTES, Told, refused};
+use crate::wire::{Answer, At, Call, Care, MOST_BYTES, Told, VERSION, refused};
 
 /// Where calls are answered.
 pub(crate) const CALLS: &str = "/cluster/call";
+/// The version of a call, and what a node answers to one of another version.
+pub(crate) const CALL_VERSION: HeaderName = HeaderName::from_static("x-stonecrop-call-version");
+pub(crate) const ANOTHER_VERSION: StatusCode = StatusCode::UPGRADE_REQUIRED;
 /// What a node answers to one that has another secret, and never to a client.
 pub(crate) const ANOTHER_SECRET: StatusCode = StatusCode::PROXY_AUTHENTICATION_REQUIRED;
 /// The bytes of the first entries of a scan that are sent at once, and of those after them.
@@ -59,6 +62,14 @@ pub(crate) fn another_secret(door: &str) -> Error {
     Error::new(ErrorKind::Denied, problem)
 }
 
+fn another_version(door: &str) -> Error {
+    let problem = format!(
+        "node {door} is of a version that this one can't talk to: stop all nodes, then start those \
+         of the new version"
+    );
+    Error::new(ErrorKind::Denied, problem)
+}
+
 pub(crate) fn elsewhere() -> Error {
     unavailable("another node decides what is written, or none does at the moment; ask again")
 }
@@ -79,6 +90,7 @@ impl Peers {
         let bytes = postcard::to_stdvec(call).map_err(|error| unknown(error.to_string()))?;
         let request = Request::post(format!("http://{door}{CALLS}"))
             .header(AUTHORIZATION, format!("Bearer {}", self.secret))
+            .header(CALL_VERSION, VERSION)
             .body(Full::from(bytes))
             .map_err(|error| unknown(error.to_string()))?;
         let asked = async {
@@ -95,6 +107,7 @@ impl Peers {
                     postcard::from_bytes(&body).map_err(|error| unknown(error.to_string()))
                 }
                 ANOTHER_SECRET => Err(Failure::Unknown(another_secret(door))),
+                ANOTHER_VERSION => Err(Failure::Unknown(another_version(door))),
                 _ => Err(unknown(format!("{status}: {}", String::from_utf8_lossy(&body)))),
             }
         };
@@ -123,7 +136,8 @@ impl Node {
                     Call::Get { .. } | Call::Scan { .. } | Call::Size { .. } | Call::Settle { .. }
                 );
                 self.while_there(shard, asked).await.map_err(|failure| match failure {
-                    // What is done twice is as if it was done once; another secret stays another.
+                    // What is done twice is as if it was done once; another secret or version
+                    // stays another.
                     Failure::Unknown(error) if again && error.kind() != ErrorKind::Denied => {
                         Failure::NotDone(error.to_string())
                     }
@@ -218,6 +232,7 @@ impl Node {
                     shard,
                     epoch: owned.store.epoch(),
                     bytes: owned.store.approximate_size(0).unwrap_or(0),
+                    lag: owned.store.log_lag(),
                 });
                 Ok(Answer::Told(told.collect()))
             }

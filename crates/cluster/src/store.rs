@@ -154,6 +154,7 @@ impl ClusterStore {
                 wanted_by: map.wanted(shard).map(str::to_owned),
                 epoch: told.map(|told| told.epoch),
                 bytes: told.map(|told| told.bytes),
+                lag_seconds: told.map(|told| told.lag.as_secs_f64()),
             }
         });
         Ok(Status { this: node.name.clone(), nodes: nodes.collect(), shards: shards.collect() })
@@ -404,4 +405,6 @@ pub struct ShardStatus {
     pub epoch: Option<u64>,
     /// The bytes of its files.
     pub bytes: Option<u64>,
+    /// How long its files have been behind its log, which the next node to open it has to read.
+    pub lag_seconds: Option<f64>,
 }

@@ -1,11 +1,16 @@
 //! What nodes ask of each other.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use stonecrop_store::{Error, ErrorKind};
 
 /// The most bytes of a call or an answer.
 pub(crate) const MOST_BYTES: usize = 512 << 20;
+
+/// Nodes understand those of the same version alone: it is another one for all other shapes.
+pub(crate) const VERSION: &str = "2";
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Call {
@@ -77,6 +82,8 @@ pub(crate) struct Told {
     pub(crate) shard: u8,
     pub(crate) epoch: u64,
     pub(crate) bytes: u64,
+    /// How long its files have been behind its log.
+    pub(crate) lag: Duration,
 }
 
 /// The kinds of errors that mean something to the one who asked; all others are `Unavailable`.
@@ -101,4 +108,53 @@ impl Answer {
 pub(crate) fn refused(kind: u8, message: String) -> Error {
     let kind = KINDS.get(usize::from(kind)).copied().unwrap_or(ErrorKind::Unavailable);
     Error::new(kind, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_shapes_of_calls_and_answers_are_of_another_version() {
+        let (key, at) = (Bytes::from("k"), At::View(300));
+        let value = || (key.clone(), Some(key.clone()));
+        let care = |care| Call::Care { shard: 1, care };
+        let scan = Call::Scan {
+            shard: 1,
+            start: key.clone(),
+            end: None,
+            backward: true,
+            first: false,
+            at: At::Now,
+        };
+        let operations = vec![value(), (key.clone(), None)];
+        let calls = [
+            Call::Get { shard: 1, keys: vec![key.clone()], at },
+            scan,
+            Call::Keep { shard: 1 },
+            Call::Release(vec![300]),
+            Call::Write { shard: 1, term: 2, number: 3, sync: true, operations },
+            Call::Settle { shard: 1, term: 2, number: 3 },
+            Call::Size { shard: 1 },
+            care(Care::Sync),
+            care(Care::Flush),
+            care(Care::Compact),
+            Call::Reread,
+            Call::Tell,
+        ];
+        let told = Told { shard: 1, epoch: 2, bytes: 300, lag: Duration::from_millis(1_500) };
+        let answers = [
+            Answer::Values(vec![None, Some(key.clone())]),
+            Answer::Kept { view: 300, shards: vec![1] },
+            Answer::Entries { view: None, entries: vec![(key.clone(), key)], more: true },
+            Answer::Done,
+            Answer::Size(300),
+            Answer::Told(vec![told]),
+            Answer::NotHere,
+            Answer::Refused { kind: 1, message: "no".to_owned() },
+        ];
+        let bytes = postcard::to_stdvec(&(calls.as_slice(), answers.as_slice())).unwrap();
+        let hash = xxhash_rust::xxh3::xxh3_64(&bytes);
+        assert_eq!((VERSION, hash), ("2", 18_117_885_420_127_207_289), "is VERSION still right?");
+    }
 }

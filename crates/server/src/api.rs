@@ -860,6 +860,9 @@ pub struct ClusterShard {
     pub epoch: Option<u64>,
     /// The bytes of its files.
     pub bytes: Option<u64>,
+    /// How long its files have been behind its log, which the next node to open it has to read:
+    /// about a minute at most, and nothing if all is in files.
+    pub lag_seconds: Option<f64>,
 }
 
 impl From<stonecrop_cluster::Status> for Cluster {
@@ -878,6 +881,7 @@ impl From<stonecrop_cluster::Status> for Cluster {
             wanted_by: shard.wanted_by,
             epoch: shard.epoch,
             bytes: shard.bytes,
+            lag_seconds: shard.lag_seconds,
         });
         Cluster { this: status.this, nodes: nodes.collect(), shards: shards.collect() }
     }

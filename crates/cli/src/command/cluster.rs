@@ -30,8 +30,9 @@ const HELP: &str = concat!(
   stonecrop --database http://localhost:8321 cluster status
   stonecrop --database http://localhost:8321 cluster status --json | jq '.nodes[].address'
 
-The epoch of a shard grows whenever a node opens it. Shards that move are shown with the node that
-will have them."
+The epoch of a shard grows whenever a node opens it. Its lag is how long its files have been behind
+its log, which the next node to open it has to read: about a minute at most, and nothing if all is in
+files. Shards that move are shown with the node that will have them."
 );
 
 pub(crate) fn run(command: &Command, session: &mut Session) -> Result<()> {
@@ -57,7 +58,7 @@ pub(crate) fn run(command: &Command, session: &mut Session) -> Result<()> {
         ]);
     }
     nodes.write(session.out(), terminal_columns()).map_err(Error::Output)?;
-    let mut shards = Grid::new(["shard", "node", "epoch", "size", "state"]);
+    let mut shards = Grid::new(["shard", "node", "epoch", "size", "lag", "state"]);
     for shard in &cluster.shards {
         let state = match (&shard.node, &shard.wanted_by) {
             (Some(_), _) if shard.epoch.is_none() => "is opened".to_owned(),
@@ -66,12 +67,14 @@ pub(crate) fn run(command: &Command, session: &mut Session) -> Result<()> {
             (None, Some(wanted)) => format!("waits for {wanted}"),
             (None, None) => "nobody has it".to_owned(),
         };
+        let lag = shard.lag_seconds.map_or_else(String::new, |lag| format!("{lag:.0} s"));
         let size = shard.bytes.map_or_else(String::new, |bytes| BinaryBytes(bytes).to_string());
         shards.push([
             Text::new(shard.shard.to_string()),
             Text::new(shard.node.clone().unwrap_or_default()),
             Text::new(shard.epoch.map_or_else(String::new, |epoch| epoch.to_string())),
             Text::new(size),
+            Text::new(lag),
             Text::new(state),
         ]);
     }

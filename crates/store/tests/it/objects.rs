@@ -280,6 +280,28 @@ impl Mood for Leaving {
 }
 
 #[test]
+fn a_store_tells_since_when_something_is_in_the_log_alone_and_so_does_the_next_one() {
+    let place = Place::new();
+    let first = open(&place, 2);
+    assert_eq!(first.log_lag(), Duration::ZERO, "nothing was written");
+    let before = now();
+    first.put(1, "a", "1", Durability::Buffered).unwrap();
+    first.put(1, "b", "2", Durability::Sync).unwrap();
+    let lag = eventually("time passes", SOON, || {
+        let lag = first.log_lag();
+        (lag > Duration::from_millis(20)).then_some(lag)
+    });
+    assert!(lag < before.elapsed(), "{lag:?}");
+
+    let second = open(&place, 2);
+    assert!(second.log_lag() > Duration::ZERO, "it has read them from the log");
+    second.flush().unwrap();
+    assert_eq!(second.log_lag(), Duration::ZERO);
+    second.close().unwrap();
+    assert_eq!(open(&place, 2).log_lag(), Duration::ZERO, "all is in files");
+}
+
+#[test]
 fn a_follower_tells_how_long_ago_it_saw_all_there_was() {
     let mood = Arc::new(Leaving::default());
     let objects = Arc::new(Unruly::new(Arc::new(InMemory::new()), mood.clone()));

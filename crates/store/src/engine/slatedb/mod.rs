@@ -12,6 +12,7 @@ mod compact;
 mod compactor;
 mod follower;
 mod location;
+mod log;
 mod looks;
 mod objects;
 mod prefixes;
@@ -19,7 +20,6 @@ mod view;
 mod write;
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -44,6 +44,7 @@ pub use self::objects::Requests;
 use self::bucket::Bucket;
 use self::checkpoint::Begun;
 use self::compact::{Demand, Scheduling};
+use self::log::Log;
 use self::view::{Earlier, Place, Threads, View};
 use self::write::{Part, ShardWrite, Uploads, by_shard};
 use crate::batch::Batch;
@@ -102,8 +103,7 @@ pub struct SlateStore {
     shards: Box<[Db]>,
     /// The numbers of the shards in the bucket.
     numbers: Box<[u8]>,
-    /// Which of them were written to since their log was last made a file.
-    dirty: Arc<[AtomicBool]>,
+    logs: Arc<[Log]>,
     uploads: Box<[Arc<Uploads>]>,
     /// What readers see; none once it is closed.
     published: RwLock<Option<View>>,
@@ -183,6 +183,29 @@ impl SlateStore {
     /// ```
     pub fn epoch(&self) -> u64 {
         self.shards.first().map_or(0, |db| db.manifest().writer_epoch())
+    }
+
+    /// How long its files have been behind its log, up to a second less, of the shard where that is
+    /// the longest: what was written since then is read from the log by whoever opens the store
+    /// next. What the store found in the log when it was opened counts from then on. Zero if all is
+    /// in files.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use std::time::Duration;
+    /// # use stonecrop_store::{Durability, Options, SlateStore, Store};
+    /// # let objects = Arc::new(object_store::memory::InMemory::new());
+    /// let store = SlateStore::open_in(objects, "test", &Options::default())?;
+    /// assert_eq!(store.log_lag(), Duration::ZERO);
+    /// store.put(0, "a", "1", Durability::Sync)?;
+    /// assert!(store.log_lag() > Duration::ZERO);
+    /// store.flush()?;
+    /// assert_eq!(store.log_lag(), Duration::ZERO);
+    /// # Ok::<(), stonecrop_store::Error>(())
+    /// ```
+    pub fn log_lag(&self) -> Duration {
+        let logs = self.shards.iter().zip(self.logs.iter());
+        logs.filter_map(|(db, log)| log.lag(db)).max().unwrap_or_default()
     }
 
     fn view(&self) -> Result<View> {
@@ -383,18 +406,18 @@ impl SlateShards {
         let shards = opened.map_err(|error| place.error(error))?;
         let numbers = numbers.into();
         let view = View::now(&place, &shards, &self.options.prefixes)?;
-        let dirty: Arc<[AtomicBool]> = shards.iter().map(|_| AtomicBool::new(false)).collect();
+        let logs: Arc<[Log]> = shards.iter().map(Log::of).collect();
         // A write that waited for longer would be given up before its upload.
         let interval = self.options.objects.flush_interval.min(place.patience / 2);
         let uploads = shards.iter().map(|_| Arc::new(Uploads::new(interval))).collect();
-        let flushing = place.handle.spawn(flush_now_and_then(shards.clone(), dirty.clone()));
+        let flushing = place.handle.spawn(flush_now_and_then(shards.clone(), logs.clone()));
         Ok(SlateStore {
             place,
             bucket: self.bucket.clone(),
             options: self.options.clone(),
             shards,
             numbers,
-            dirty,
+            logs,
             uploads,
             published: RwLock::new(Some(view)),
             earlier,
@@ -423,11 +446,11 @@ impl Drop for Flushing {
     }
 }
 
-async fn flush_now_and_then(shards: Box<[Db]>, dirty: Arc<[AtomicBool]>) {
+async fn flush_now_and_then(shards: Box<[Db]>, logs: Arc<[Log]>) {
     loop {
         tokio::time::sleep(LOG_KEPT_FOR).await;
-        for (db, dirty) in shards.iter().zip(dirty.iter()) {
-            if dirty.swap(false, Ordering::Relaxed) {
+        for (db, log) in shards.iter().zip(logs.iter()) {
+            if log.lag(db).is_some() {
                 let flush = FlushOptions { flush_type: FlushType::MemTable };
                 // One that can't is closed, and says so to whoever uses it.
                 let _ = db.flush_with_options(flush).await;
@@ -564,10 +587,13 @@ impl Store for SlateStore {
             let (Some(db), Some(uploads)) = (self.shards.get(at), self.uploads.get(at)) else {
                 continue;
             };
-            let (db, uploads) = (db.clone(), uploads.clone());
+            let (db, uploads, logs) = (db.clone(), uploads.clone(), self.logs.clone());
             let runtime = self.place.handle.clone();
             let write = ShardWrite::new(async move {
                 let handle = db.write(batch).await?;
+                if let Some(log) = logs.get(at) {
+                    log.wrote(handle.seqnum());
+                }
                 match durability {
                     Durability::Sync => uploads.until_durable(&db, &handle).await,
                     Durability::Buffered | Durability::Begun => {
@@ -580,9 +606,6 @@ impl Store for SlateStore {
                 Durability::Begun => write.leave(&self.place.handle),
                 Durability::Sync | Durability::Buffered => write,
             });
-            if let Some(dirty) = self.dirty.get(at) {
-                dirty.store(true, Ordering::Relaxed);
-            }
             writer.touched.push(shard);
         }
         match durability {

@@ -1,19 +1,24 @@
 #!/usr/bin/env python3
-"""A node whose secret is another than that of the cluster does not start, and takes nothing from the
-others. Of two that start at the same moment, each of which may have found nobody to ask, one says so
-at the least.
+"""A node whose secret or version is another than that of the cluster does not start, and takes nothing
+from the others. Of two with different secrets that start at the same moment, each of which may have
+found nobody to ask, one says so at the least.
 
-usage: secrets.py BINARY
+usage: strangers.py BINARY
 """
 
+import http.server
 import json
 import sys
+import threading
 import urllib.error
 import urllib.request
 
-from nodes import Cluster
+from nodes import Cluster, free_ports
 
 SAID = "has another secret than this one: start all nodes with the same --cluster-secret-file"
+SAID_OF_VERSIONS = "is of a version that this one can't talk to: stop all nodes"
+CALLS = "/cluster/call"
+ANOTHER_VERSION = 426
 
 
 def ask(url, method="GET", body=None):
@@ -59,6 +64,41 @@ def late(binary):
     print("a node with another secret did not start, and took nothing")
 
 
+class AnotherVersion(http.server.BaseHTTPRequestHandler):
+    """Answers as a node does that is asked by one of another version."""
+
+    def do_POST(self):
+        self.send_response(ANOTHER_VERSION)
+        self.send_header("content-length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def version(binary):
+    """One that comes to others of another version: to a door that says so."""
+    door = http.server.ThreadingHTTPServer(("127.0.0.1", 0), AnotherVersion)
+    threading.Thread(target=door.serve_forever, daemon=True).start()
+    cluster = Cluster(binary, nodes=2)
+    first, second = cluster.nodes
+    (port,) = free_ports(1)
+    first.command += ["--cluster-listen", f"127.0.0.1:{port}"]
+    first.command += ["--cluster-address", f"127.0.0.1:{door.server_port}"]
+    for each in [*cluster.members, first]:
+        each.start()
+    cluster.wait_for(first.is_ready, 60, "the first node")
+    second.start()
+    cluster.wait_for(lambda: second.process.poll() is not None, 60, "the second node to end")
+    assert second.process.returncode != 0 and SAID_OF_VERSIONS in log_of(second), log_of(second)
+    # And a node does say so, to a call that names no version.
+    status, body = ask(f"http://127.0.0.1:{port}{CALLS}", "POST", {})
+    assert status == ANOTHER_VERSION, (status, body)
+    cluster.close()
+    door.shutdown()
+    print("a node of another version did not start")
+
+
 def together(binary):
     """Two at once."""
     cluster = Cluster(binary, nodes=2)
@@ -72,4 +112,5 @@ def together(binary):
 
 if __name__ == "__main__":
     late(sys.argv[1])
+    version(sys.argv[1])
     together(sys.argv[1])
