@@ -19,7 +19,8 @@ pub enum Durability {
     /// When it is on disk: it survives a power cut.
     Sync,
     /// When the operating system has it: it survives the end of the process, however sudden, but
-    /// not a power cut, until the next [`Store::sync`].
+    /// not a power cut, until the next [`Store::sync`]. On object storage it is in memory alone
+    /// until the next upload, and ends with the process.
     Buffered,
     /// When it has begun, for many writes of which only the end matters. The next write waits for
     /// it, as do [`Store::ready`] and [`Store::sync`], and fails if it has failed; until then

@@ -1,7 +1,7 @@
 //! Stores on object storage: who has one, who follows it, and where there can be none.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use stonecrop_store::{
 };
 
 use crate::harness::{Place, keys};
-use crate::unruly::{Fate, Mood, Request, Unruly};
+use crate::unruly::{Fate, Mood, Request, Unruly, generic};
 
 fn options(shards: u16) -> Options {
     let mut options = Options::default();
@@ -33,8 +33,12 @@ fn now() -> Instant {
     Instant::now()
 }
 
+#[allow(clippy::disallowed_methods, reason = "other threads and processes live in real time")]
+fn pause() {
+    std::thread::sleep(Duration::from_millis(5));
+}
+
 /// Waits until something is there, and gives up after a while.
-#[allow(clippy::disallowed_methods, reason = "it waits for a condition, with a deadline")]
 fn eventually<T>(what: &str, within: Duration, mut look: impl FnMut() -> Option<T>) -> T {
     let start = now();
     loop {
@@ -42,7 +46,7 @@ fn eventually<T>(what: &str, within: Duration, mut look: impl FnMut() -> Option<
             return found;
         }
         assert!(start.elapsed() < within, "not within {within:?}: {what}");
-        std::thread::sleep(Duration::from_millis(5));
+        pause();
     }
 }
 
@@ -302,6 +306,27 @@ fn a_store_tells_since_when_something_is_in_the_log_alone_and_so_does_the_next_o
 }
 
 #[test]
+fn a_write_without_sync_is_seen_at_once_and_others_once_they_are_durable() {
+    let mood = Arc::new(Leaving::default());
+    let objects = Arc::new(Unruly::new(Arc::new(InMemory::new()), mood.clone()));
+    let store = Arc::new(SlateStore::open_in(objects, "test", &options(1)).unwrap());
+    mood.away.store(true, Ordering::SeqCst);
+    store.put(0, "a", "1", Durability::Buffered).unwrap();
+    assert!(store.get(0, b"a").unwrap().is_some());
+    let synced = std::thread::spawn({
+        let store = store.clone();
+        move || store.put(0, "b", "2", Durability::Sync)
+    });
+    for _ in 0..20 {
+        assert!(store.get(0, b"b").unwrap().is_none() && !synced.is_finished());
+        pause();
+    }
+    mood.away.store(false, Ordering::SeqCst);
+    synced.join().unwrap().unwrap();
+    assert!(store.get(0, b"b").unwrap().is_some());
+}
+
+#[test]
 fn a_follower_tells_how_long_ago_it_saw_all_there_was() {
     let mood = Arc::new(Leaving::default());
     let objects = Arc::new(Unruly::new(Arc::new(InMemory::new()), mood.clone()));
@@ -336,6 +361,108 @@ fn a_follower_tells_how_long_ago_it_saw_all_there_was() {
     eventually("it has caught up", SOON, is_near);
     follower.close().unwrap();
     assert!(follower.lag().is_none());
+}
+
+/// Counts what is asked for of the log, and of the lists of files; the log's files are missing while
+/// it is told so.
+#[derive(Debug, Default)]
+struct Watched {
+    of_log: AtomicU64,
+    of_lists: AtomicU64,
+    log_is_lost: AtomicBool,
+}
+
+#[async_trait::async_trait]
+impl Mood for Watched {
+    async fn fate(&self, _: Request, path: &Path) -> Fate {
+        let is_of = |folder: &str| path.to_string().contains(folder);
+        if is_of("/wal/") {
+            self.of_log.fetch_add(1, Ordering::SeqCst);
+        } else if is_of("/manifest/") {
+            self.of_lists.fetch_add(1, Ordering::SeqCst);
+        }
+        let refused = (is_of("/wal/") && self.log_is_lost.load(Ordering::SeqCst))
+            .then(|| generic("the log can't be read"));
+        Fate { refused, ..Fate::default() }
+    }
+}
+
+#[test]
+fn a_follower_asks_once_a_look_whether_the_log_has_grown() {
+    let (objects, mood) = (Arc::new(InMemory::new()), Arc::new(Watched::default()));
+    let writer = SlateStore::open_in(objects.clone(), "test", &options(1)).unwrap();
+    writer.put(0, "a", "1", Durability::Sync).unwrap();
+    let watched = Arc::new(Unruly::new(objects, mood.clone()));
+    let follower = Follower::open_in(watched, "test", &options(1)).unwrap();
+    let asked = || (mood.of_lists.load(Ordering::SeqCst), mood.of_log.load(Ordering::SeqCst));
+    eventually("it has seen all", SOON, || follower.get(0, b"a").unwrap());
+    let (lists, log) = asked();
+    eventually("it looks often", SOON, || (asked().0 > lists + 40).then_some(()));
+    let (more_lists, more_log) = asked();
+    assert!(more_log - log <= more_lists - lists + 10, "{} of the log", more_log - log);
+}
+
+#[test]
+fn a_follower_that_can_not_read_the_log_falls_behind_and_catches_up() {
+    let (objects, mood) = (Arc::new(InMemory::new()), Arc::new(Watched::default()));
+    let writer = SlateStore::open_in(objects.clone(), "test", &options(1)).unwrap();
+    let watched = Arc::new(Unruly::new(objects, mood.clone()));
+    let follower = Follower::open_in(watched, "test", &options(1)).unwrap();
+    mood.log_is_lost.store(true, Ordering::SeqCst);
+    writer.put(0, "a", "1", Durability::Sync).unwrap();
+    eventually("it is behind", SOON, || (follower.lag()? > Duration::from_secs(2)).then_some(()));
+    assert!(follower.get(0, b"a").unwrap().is_none());
+    mood.log_is_lost.store(false, Ordering::SeqCst);
+    eventually("it sees the write", SOON, || follower.get(0, b"a").unwrap());
+    eventually("it is near", SOON, || (follower.lag()? < Duration::from_millis(500)).then_some(()));
+}
+
+#[test]
+fn a_follower_is_opened_though_the_log_can_not_be_read_at_first() {
+    let (objects, mood) = (Arc::new(InMemory::new()), Arc::new(Watched::default()));
+    let writer = SlateStore::open_in(objects.clone(), "test", &options(1)).unwrap();
+    writer.put(0, "a", "1", Durability::Sync).unwrap();
+    mood.log_is_lost.store(true, Ordering::SeqCst);
+    let watched = Arc::new(Unruly::new(objects, mood.clone()));
+    let opening = std::thread::spawn(|| Follower::open_in(watched, "test", &options(1)));
+    eventually("it tries", SOON, || (mood.of_log.load(Ordering::SeqCst) > 2).then_some(()));
+    mood.log_is_lost.store(false, Ordering::SeqCst);
+    assert!(opening.join().unwrap().unwrap().get(0, b"a").unwrap().is_some());
+}
+
+#[test]
+fn a_folder_that_keeps_what_was_read_is_bounded_over_all_shards() {
+    const BOUND: u64 = 64 << 10;
+    let (objects, folder) = (Arc::new(InMemory::new()), tempfile::tempdir().unwrap());
+    let writer = SlateStore::open_in(objects.clone(), "test", &options(4)).unwrap();
+    for shard in 0..4 {
+        // As much as half of the bound, in a form that can't be made shorter.
+        let mut random = fastrand::Rng::with_seed(u64::from(shard));
+        let value: Vec<u8> = std::iter::repeat_with(|| random.u8(..)).take(32 << 10).collect();
+        writer.put(shard, "a", value, Durability::Buffered).unwrap();
+    }
+    writer.close().unwrap();
+    let mut options = options(4);
+    options.objects.cache_folder = Some(folder.path().into());
+    options.objects.cache_folder_bytes = BOUND;
+    let follower = Follower::open_in(objects, "test", &options).unwrap();
+    let mut most = 0;
+    for shard in 0..4 {
+        assert!(follower.get(shard, b"a").unwrap().is_some());
+        most = most.max(bytes_in(folder.path()));
+    }
+    assert!(most > 0, "nothing was kept");
+    eventually("some of it is dropped", SOON, || (bytes_in(folder.path()) <= BOUND).then_some(()));
+}
+
+fn bytes_in(folder: &std::path::Path) -> u64 {
+    let Ok(entries) = folder.read_dir() else { return 0 };
+    let sizes = entries.flatten().map(|entry| match entry.metadata() {
+        Ok(found) if found.is_dir() => bytes_in(&entry.path()),
+        Ok(found) => found.len(),
+        Err(_) => 0,
+    });
+    sizes.sum()
 }
 
 #[test]
@@ -422,6 +549,19 @@ fn an_etag_is_sent_in_the_form_that_the_object_store_takes() {
         assert!(!taken.is_empty());
         assert!(taken.iter().all(|sent| sent.starts_with('"') == takes_quoted), "{taken:?}");
     }
+}
+
+#[test]
+fn a_compactor_by_itself_sends_etags_in_that_form_too() {
+    let objects = Arc::new(InMemory::new());
+    let _store = SlateStore::open_in(objects.clone(), "s3://bucket", &options(1)).unwrap();
+    let mood =
+        Arc::new(Particular { takes_quoted: false, takes_bare: true, taken: Mutex::default() });
+    let unruly = Arc::new(Unruly::new(objects, mood.clone()));
+    let compactor = SlateCompactor::open_in(unruly, "s3://bucket", &options(1)).unwrap();
+    compactor.stop();
+    compactor.wait().unwrap();
+    assert!(!mood.taken.lock().unwrap().is_empty(), "it was not tried out");
 }
 
 #[test]

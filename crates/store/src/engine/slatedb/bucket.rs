@@ -12,11 +12,14 @@ use object_store::path::Path;
 use object_store::{
     Error as ObjectError, ObjectStore, ObjectStoreExt, PutMode, PutOptions, UpdateVersion,
 };
+#[allow(deprecated, reason = "see where it is used")]
+use slatedb::cached_object_store::CachedObjectStore;
 
 use super::location;
 use super::objects::{Counted, Requests};
 use crate::engine::marker::{self, Marker};
 use crate::error::{Error, ErrorKind, Result};
+use crate::options::ObjectOptions;
 
 /// Where the machines of clouds are asked for credentials if there are no others. What is said when
 /// none answers does not tell why it was asked.
@@ -52,6 +55,19 @@ impl Bucket {
 
     pub(super) fn shard(&self, shard: u8) -> Path {
         shard_path(&self.root, shard)
+    }
+
+    /// The objects of all shards as they are read: through the one folder that keeps some of them
+    /// on a disk, if there is one. (SlateDB's own setting of it has no bound for several shards.)
+    #[allow(deprecated, reason = "what takes its place, slatedb-mirror, was not tried")]
+    pub(super) async fn cached(
+        &self,
+        options: &ObjectOptions,
+    ) -> Result<Arc<dyn ObjectStore>, slatedb::Error> {
+        let Some(folder) = &options.cache_folder else { return Ok(self.objects.clone()) };
+        let bytes = usize::try_from(options.cache_folder_bytes).ok();
+        let cached = CachedObjectStore::builder(folder, self.objects.clone());
+        Ok(cached.with_max_cache_size_bytes(bytes).build().await?)
     }
 
     /// What the store says of itself, which is made if there is none.
@@ -113,8 +129,9 @@ impl Bucket {
     }
 
     /// That the object store keeps to the conditions that a write has: without them two writers
-    /// would overwrite each other's log, and neither would find out.
-    async fn probe(&self) -> Result<()> {
+    /// would overwrite each other's log, and neither would find out. And in which form it takes
+    /// them.
+    pub(super) async fn probe(&self) -> Result<()> {
         let path = self.root.clone().join(format!("probe-{:032x}", uuid::Uuid::new_v4().as_u128()));
         match self.create(&path, b"first".to_vec()).await {
             // Nobody else has its name: it was carried out, and the answer lost on the way.
@@ -203,7 +220,7 @@ enum Conditions {
     Kept,
     Ignored,
     /// Refused even when they hold. SlateDB notes with an update how far it has removed old lists of
-    /// files, and would try that again without end, a day after the store was made.
+    /// files, and would try that again without end.
     NeverMet,
 }
 

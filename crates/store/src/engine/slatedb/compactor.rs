@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::future::try_join_all;
+use object_store::ObjectStore;
 use slatedb::config::GarbageCollectorOptions;
 use slatedb::{CompactionWorkerBuilder, GarbageCollectorBuilder};
 use tokio::sync::watch;
@@ -56,9 +57,27 @@ impl SlateCompactor {
         Self::in_bucket(&Bucket::at(location)?, options)
     }
 
+    /// Begins to work for the store in an object store that the caller has, under `name` in
+    /// messages.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use stonecrop_store::{Options, SlateStore, SlateCompactor};
+    /// let objects = Arc::new(object_store::memory::InMemory::new());
+    /// let store = SlateStore::open_in(objects.clone(), "test", &Options::default())?;
+    /// let worker = SlateCompactor::open_in(objects, "test", &Options::default())?;
+    /// worker.stop();
+    /// worker.wait()?;
+    /// # Ok::<(), stonecrop_store::Error>(())
+    /// ```
+    pub fn open_in(objects: Arc<dyn ObjectStore>, name: &str, options: &Options) -> Result<Self> {
+        Self::in_bucket(&Bucket::of(objects, name), options)
+    }
+
     fn in_bucket(bucket: &Bucket, options: &Options) -> Result<Self> {
         let (place, threads) = Place::new(bucket, options.objects.patience)?;
         let marker = place.wait(bucket.read(ENGINE))??.ok_or_else(|| bucket.missing())?;
+        place.wait(bucket.probe())??;
         // What readers elsewhere look at is not known here; `Retention` has to leave them time.
         let (retention, earlier) = (options.retention.clone(), Arc::<Earlier>::default());
         let supplier = Arc::new(Scheduling { demand: Arc::default(), retention, earlier });

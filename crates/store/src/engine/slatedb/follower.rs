@@ -11,7 +11,7 @@ use slatedb::config::DbReaderOptions;
 use slatedb::{DbReader, DbReaderMode};
 
 use super::bucket::Bucket;
-use super::looks::Looks;
+use super::looks::{FollowedLog, Looks};
 use super::objects::Requests;
 use super::prefixes;
 use super::view::{Place, Shards, Threads};
@@ -21,6 +21,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
 use crate::scan::{Direction, KeyRange, Scan};
 use crate::store::{Durability, Read, Stats, Store};
+
+/// How long after an attempt that failed a shard is opened again, for as long as the patience goes.
+const OPENED_AGAIN_AFTER: Duration = Duration::from_millis(200);
 
 /// A store that is followed: it shows what its writer has written, a poll later, and takes no writes.
 ///
@@ -86,12 +89,16 @@ impl Follower {
         let (place, threads) = Place::new(&bucket, options.objects.patience)?;
         let marker = place.wait(bucket.read(ENGINE))??.ok_or_else(|| bucket.missing())?;
         let cache = shared_cache(options.cache_bytes);
+        let cached = place.wait(bucket.cached(&options.objects))?;
+        let cached = cached.map_err(|error| place.error(error))?;
         let poll_interval = options.objects.poll_interval.min(Duration::from_secs(1));
         let open = async |shard: u16| {
             let path = bucket.shard(shard as u8);
-            let (objects, looks) = bucket.objects.followed(path.clone());
-            let reader = DbReader::builder(path, objects)
+            let log = FollowedLog::at(path.clone(), bucket.objects.clone())?;
+            let looks = log.looks();
+            let reader = DbReader::builder(path, cached.clone())
                 .with_reader_mode(DbReaderMode::FollowLatest)
+                .with_wal_reader(Arc::new(log))
                 .with_options(DbReaderOptions {
                     manifest_poll_interval: poll_interval,
                     ..DbReaderOptions::default()
@@ -99,6 +106,17 @@ impl Follower {
                 .with_db_cache(cache.clone(), u64::from(shard))
                 .with_filter_policies(prefixes::policies(&options.prefixes));
             reader.build().await.map(|reader| (Arc::new(reader), looks))
+        };
+        let open = async |shard| {
+            // The log is read without SlateDB's own retries.
+            loop {
+                match open(shard).await {
+                    Err(error) if error.kind() == slatedb::ErrorKind::Unavailable => {
+                        tokio::time::sleep(OPENED_AGAIN_AFTER).await;
+                    }
+                    opened => return opened,
+                }
+            }
         };
         let readers = place.wait(try_join_all((0..marker.shards).map(open)))?;
         let (readers, looks): (_, Vec<_>) =

@@ -1,157 +1,152 @@
-//! Since when a shard that is followed is seen as it is, told from what is asked for it.
+//! The log of a shard that is followed, and since when the shard is seen as it is.
 
-use std::sync::{Mutex, PoisonError};
+use std::error::Error as _;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use object_store::Error as ObjectError;
+use async_trait::async_trait;
 use object_store::path::Path;
+use object_store::{Error as ObjectError, ObjectStore};
+use slatedb::WalReader as LogFiles;
+use slatedb::wal::{
+    SlateDbWalReader, SlateDbWalReaderBuilder, WalError, WalFileRange, WalIterator, WalReader,
+    WalRows,
+};
 use tokio::time::Instant;
 
 /// The looks that SlateDB takes at a shard, one after the other: it reads the list of files, asks how
 /// long the log is, and reads what is new there. It tells nobody when one has ended, or that one
-/// goes on because the object store does not answer; but the next one begins after it. (A
-/// `WalReader` in place of SlateDB's own is told more, but asks for the list of files twice.)
+/// goes on because the object store does not answer; but the next one begins after it.
 #[derive(Debug)]
-pub(super) struct Looks {
-    /// The path of the shard.
-    shard: Path,
-    look: Mutex<Look>,
-}
+pub(super) struct Looks(Mutex<Look>);
 
 #[derive(Debug)]
 struct Look {
     /// What was durable at this moment can be read.
     seen: Instant,
-    /// When it was asked how long the log is; none before the first time.
+    /// When it was last asked how long the log is; none before the first time.
     began: Option<Instant>,
-    /// Whether the list of files was asked for since, so the next question is of another look.
-    is_next: bool,
-    /// Whether something was not answered since.
+    /// Whether not all of the log was read since.
     failed: bool,
-}
-
-/// What SlateDB keeps below the path of a shard, of what a look is about.
-#[derive(PartialEq)]
-enum Part {
-    Files,
-    Log,
 }
 
 impl Looks {
     /// Those at a shard that is about to be opened: that takes the first one.
-    pub(super) fn new(shard: Path) -> Self {
-        let look = Look { seen: Instant::now(), began: None, is_next: true, failed: false };
-        Looks { shard, look: Mutex::new(look) }
+    fn new() -> Self {
+        Looks(Mutex::new(Look { seen: Instant::now(), began: None, failed: false }))
     }
 
     /// Since when nothing is known of what was written.
     pub(super) fn seen(&self) -> Instant {
-        self.look.lock().unwrap_or_else(PoisonError::into_inner).seen
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).seen
     }
 
-    /// An object is asked for, or only whether it is there.
-    pub(super) fn asks(&self, object: &Path, is_head: bool) {
-        let mut look = self.look.lock().unwrap_or_else(PoisonError::into_inner);
-        match self.part(object) {
-            Some(Part::Files) => look.is_next = true,
-            Some(Part::Log) if is_head && look.is_next => {
-                let before = look.began.replace(Instant::now());
-                if let Some(before) = before.filter(|_| !look.failed) {
-                    look.seen = before;
-                }
-                (look.is_next, look.failed) = (false, false);
-            }
-            _ => {}
+    fn begins(&self) {
+        let mut look = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = look.began.replace(Instant::now());
+        if let Some(before) = before.filter(|_| !look.failed) {
+            look.seen = before;
         }
+        look.failed = false;
     }
 
-    /// An object was not read.
-    pub(super) fn failed(&self, object: &Path, is_head: bool, error: &ObjectError) {
-        let part = self.part(object);
-        // Whether there is one more file, or one more part of the log, is what is asked.
-        let is_question = part == Some(Part::Files) || is_head;
-        let is_answer = is_question && matches!(error, ObjectError::NotFound { .. });
-        if part.is_some() && !is_answer {
-            self.look.lock().unwrap_or_else(PoisonError::into_inner).failed = true;
+    /// Takes note of an error, and passes it on.
+    fn told<T>(&self, answer: Result<T, WalError>) -> Result<T, WalError> {
+        if answer.is_err() {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).failed = true;
         }
+        answer
+    }
+}
+
+/// The log of a shard as its follower reads it: SlateDB's own, but for the looks.
+pub(super) struct FollowedLog {
+    files: LogFiles,
+    reader: SlateDbWalReader,
+    looks: Arc<Looks>,
+}
+
+impl FollowedLog {
+    /// That of the shard at a path.
+    pub(super) fn at(path: Path, objects: Arc<dyn ObjectStore>) -> Result<Self, slatedb::Error> {
+        let files = LogFiles::new(path.clone(), objects.clone());
+        let reader = SlateDbWalReaderBuilder::new().with_path(path).with_object_store(objects);
+        Ok(FollowedLog { files, reader: reader.build()?, looks: Arc::new(Looks::new()) })
     }
 
-    fn part(&self, object: &Path) -> Option<Part> {
-        let part = object.prefix_match(&self.shard)?.next()?;
-        match part.as_ref() {
-            "manifest" => Some(Part::Files),
-            "wal" => Some(Part::Log),
-            _ => None,
+    pub(super) fn looks(&self) -> Arc<Looks> {
+        self.looks.clone()
+    }
+}
+
+#[async_trait]
+impl WalReader for FollowedLog {
+    async fn iterator(&self, range: WalFileRange) -> Result<Box<dyn WalIterator>, WalError> {
+        let rows = self.looks.told(self.reader.iterator(range).await)?;
+        Ok(Box::new(FollowedRows { rows, looks: self.looks.clone() }))
+    }
+
+    async fn last_wal_file_id(&self, known: u64) -> Result<u64, WalError> {
+        self.looks.begins();
+        // Mostly nothing is new. To learn that, SlateDB would ask for eight files at once.
+        match self.files.get(known + 1).metadata().await {
+            Err(error) if is_not_found(&error) => Ok(known),
+            _ => self.looks.told(self.reader.last_wal_file_id(known).await),
         }
+    }
+}
+
+fn is_not_found(error: &slatedb::Error) -> bool {
+    let cause = error.source().and_then(|cause| cause.downcast_ref::<Arc<ObjectError>>());
+    cause.is_some_and(|cause| matches!(**cause, ObjectError::NotFound { .. }))
+}
+
+struct FollowedRows {
+    rows: Box<dyn WalIterator>,
+    looks: Arc<Looks>,
+}
+
+#[async_trait]
+impl WalIterator for FollowedRows {
+    async fn next(&mut self) -> Result<Option<WalRows>, WalError> {
+        self.looks.told(self.rows.next().await)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
-    fn not_found() -> ObjectError {
-        ObjectError::NotFound { path: String::new(), source: "it is not there".into() }
-    }
+    const SECOND: Duration = Duration::from_secs(1);
 
-    fn timeout() -> ObjectError {
-        ObjectError::Generic { store: "test", source: "no answer".into() }
-    }
-
-    /// A look as SlateDB takes it; how the reading of the log ends.
-    fn look(looks: &Looks, reading: Option<&ObjectError>) -> Instant {
-        let (files, log) = (Path::from("a/wal/manifest/3"), Path::from("a/wal/wal/7"));
-        looks.asks(&files, false);
-        looks.failed(&files, false, &not_found());
-        let before = Instant::now();
-        looks.asks(&log, true);
-        looks.asks(&log, true);
-        looks.failed(&log, true, &not_found());
-        looks.asks(&files, false);
-        looks.asks(&log, false);
-        if let Some(error) = reading {
-            looks.failed(&log, false, error);
+    /// How far behind it is after some looks, a second after each other.
+    async fn behind(looks: &Looks, are_good: &[bool]) -> Duration {
+        for is_good in are_good {
+            looks.begins();
+            let _ = looks.told(if *is_good { Ok(()) } else { Err(WalError::WalTruncated(7)) });
+            tokio::time::advance(SECOND).await;
         }
-        before
+        looks.seen().elapsed()
     }
 
-    #[test]
-    fn what_a_look_shows_is_counted_from_its_question_once_the_next_one_begins() {
-        let looks = Looks::new(Path::from("a/wal"));
-        let opened = looks.seen();
-        let first = look(&looks, None);
-        assert_eq!(looks.seen(), opened, "it may still be under way");
-        let second = look(&looks, None);
-        assert!(first <= looks.seen() && looks.seen() <= second);
-        look(&looks, None);
-        assert!(second <= looks.seen());
+    #[tokio::test(start_paused = true)]
+    async fn what_a_look_shows_is_counted_from_its_beginning_once_the_next_one_begins() {
+        let looks = Looks::new();
+        tokio::time::advance(SECOND).await;
+        assert_eq!(behind(&looks, &[true]).await, 2 * SECOND, "it may still be under way");
+        assert_eq!(behind(&looks, &[true]).await, 2 * SECOND);
+        assert_eq!(behind(&looks, &[true; 10]).await, 2 * SECOND);
+        tokio::time::advance(60 * SECOND).await;
+        assert_eq!(looks.seen().elapsed(), 62 * SECOND);
     }
 
-    #[test]
-    fn a_look_that_was_not_answered_shows_nothing() {
-        for error in [timeout(), not_found()] {
-            let looks = Looks::new(Path::from("a/wal"));
-            look(&looks, None);
-            let whole = look(&looks, Some(&error));
-            look(&looks, None);
-            assert!(looks.seen() <= whole);
-            let third = look(&looks, None);
-            assert!(whole <= looks.seen() && looks.seen() <= third);
-        }
-    }
-
-    #[test]
-    fn the_objects_of_other_shards_and_of_reads_are_none_of_its_own() {
-        let looks = Looks::new(Path::from("a/wal"));
-        let opened = looks.seen();
-        for _ in 0..3 {
-            for object in ["b/manifest/1", "b/wal/1", "a/wal/compacted/1", "a/wal"] {
-                looks.asks(&Path::from(object), true);
-                looks.failed(&Path::from(object), false, &timeout());
-            }
-        }
-        assert_eq!(looks.seen(), opened);
-        look(&looks, None);
-        look(&looks, None);
-        assert!(looks.seen() > opened);
+    #[tokio::test(start_paused = true)]
+    async fn a_look_that_failed_shows_nothing() {
+        let looks = Looks::new();
+        assert_eq!(behind(&looks, &[true, true, false]).await, 2 * SECOND);
+        assert_eq!(behind(&looks, &[true]).await, 3 * SECOND, "that was counted before it failed");
+        assert_eq!(behind(&looks, &[true]).await, 2 * SECOND);
+        assert_eq!(behind(&looks, &[false, false, false]).await, 4 * SECOND);
     }
 }

@@ -1,9 +1,9 @@
 //! SlateDB: log-structured trees on object storage, a tree a shard.
 //!
 //! A batch is atomic within a shard, and readers of this process see all of it or nothing over all
-//! shards: what they read is the last state that was published, and a state is published once
-//! everything written before it is in the object store. Only a crash can leave a batch that spans
-//! shards half written.
+//! shards: what they read is the last state that was published, and a state is published once every
+//! synced write before it is in the object store. What is written without sync is shown at once.
+//! Only a crash can leave a batch that spans shards half written.
 
 mod aws_profile;
 mod bucket;
@@ -30,7 +30,7 @@ use futures::stream::FuturesUnordered;
 use object_store::ObjectStore;
 use slatedb::config::{
     CompactionWorkerOptions, CompactorOptions, CompressionCodec, FlushOptions, FlushType,
-    GarbageCollectorOptions, ObjectStoreCacheOptions, Settings,
+    GarbageCollectorOptions, Settings,
 };
 use slatedb::db_cache::DbCache;
 use slatedb::db_cache::moka::{MokaCache, MokaCacheOptions};
@@ -185,10 +185,10 @@ impl SlateStore {
         self.shards.first().map_or(0, |db| db.manifest().writer_epoch())
     }
 
-    /// How long its files have been behind its log, up to a second less, of the shard where that is
-    /// the longest: what was written since then is read from the log by whoever opens the store
-    /// next. What the store found in the log when it was opened counts from then on. Zero if all is
-    /// in files.
+    /// How long its files have been behind its log, or at most a second less (more where they have
+    /// not caught up for five minutes), of the shard where that is the longest: what was written
+    /// since then is read from the log by whoever opens the store next. What the store found in the
+    /// log when it was opened counts from then on. Zero if all is in files.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -289,6 +289,8 @@ pub struct SlateShards {
     place: Place,
     bucket: Bucket,
     marker: Marker,
+    /// What files are read through.
+    cached: Arc<dyn ObjectStore>,
     cache: Arc<dyn DbCache>,
     settings: Settings,
     options: Options,
@@ -313,9 +315,12 @@ impl SlateShards {
         let (place, threads) = Place::new(&bucket, options.objects.patience)?;
         let claim = bucket.claim(ENGINE, options.shards, SHARDS, options.objects.create);
         let marker = place.wait(claim)??;
+        let cached = place.wait(bucket.cached(&options.objects))?;
+        let cached = cached.map_err(|error| place.error(error))?;
         Ok(SlateShards {
             place,
             bucket,
+            cached,
             settings: settings(options, marker.shards),
             marker,
             cache: shared_cache(options.cache_bytes),
@@ -392,7 +397,7 @@ impl SlateShards {
         let open = |(shard, demand): (&u8, &Arc<Demand>)| {
             let (demand, retention) = (demand.clone(), self.options.retention.clone());
             let scheduling = Scheduling { demand, retention, earlier: earlier.clone() };
-            open_shard(&self.bucket, *shard, &self.settings, &self.options, scheduling, &self.cache)
+            self.open_shard(*shard, scheduling)
         };
         let numbers = shards;
         let opened = place.wait(async {
@@ -431,6 +436,43 @@ impl SlateShards {
     }
 }
 
+impl SlateShards {
+    async fn open_shard(&self, shard: u8, scheduling: Scheduling) -> Result<Db, slatedb::Error> {
+        let mut tries = OPENING_TRIES;
+        loop {
+            match self.try_open_shard(shard, Arc::new(scheduling.clone())).await {
+                Err(error) if view::is_lost_race(&error) && tries > 1 => tries -= 1,
+                opened => return opened,
+            }
+        }
+    }
+
+    async fn try_open_shard(
+        &self,
+        shard: u8,
+        scheduling: Arc<Scheduling>,
+    ) -> Result<Db, slatedb::Error> {
+        let (path, objects) = (self.bucket.shard(shard), &self.options.objects);
+        let poll_interval = objects.poll_interval;
+        let compactor = CompactorBuilder::new(path.clone(), self.bucket.objects.clone())
+            .with_options(CompactorOptions {
+                poll_interval,
+                commit_compacted_interval: poll_interval.min(Duration::from_secs(1)),
+                worker: objects.compacts.then(|| worker_options(poll_interval)),
+                ..CompactorOptions::default()
+            })
+            .with_scheduler_supplier(scheduling.clone())
+            .with_compaction_filter_supplier(scheduling);
+        Db::builder(path, self.cached.clone())
+            .with_settings(self.settings.clone())
+            .with_db_cache(self.cache.clone(), u64::from(shard))
+            .with_compactor_builder(compactor)
+            .with_filter_policies(prefixes::policies(&self.options.prefixes))
+            .build()
+            .await
+    }
+}
+
 impl fmt::Debug for SlateShards {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SlateShards").field("location", &self.place.name).finish_non_exhaustive()
@@ -449,13 +491,12 @@ impl Drop for Flushing {
 async fn flush_now_and_then(shards: Box<[Db]>, logs: Arc<[Log]>) {
     loop {
         tokio::time::sleep(LOG_KEPT_FOR).await;
-        for (db, log) in shards.iter().zip(logs.iter()) {
-            if log.lag(db).is_some() {
-                let flush = FlushOptions { flush_type: FlushType::MemTable };
-                // One that can't is closed, and says so to whoever uses it.
-                let _ = db.flush_with_options(flush).await;
-            }
-        }
+        let behind = shards.iter().zip(logs.iter()).filter(|(db, log)| log.lag(db).is_some());
+        // One that can't is closed, and says so to whoever uses it.
+        join_all(behind.map(|(db, _)| {
+            db.flush_with_options(FlushOptions { flush_type: FlushType::MemTable })
+        }))
+        .await;
     }
 }
 
@@ -475,11 +516,6 @@ fn settings(options: &Options, shards: u16) -> Settings {
         compression_codec: COMPRESSION,
         compactor_options: None,
         garbage_collector_options: options.objects.compacts.then(GarbageCollectorOptions::default),
-        object_store_cache_options: ObjectStoreCacheOptions {
-            root_folder: options.objects.cache_folder.clone(),
-            max_cache_size_bytes: usize::try_from(options.objects.cache_folder_bytes).ok(),
-            ..ObjectStoreCacheOptions::default()
-        },
         ..Settings::default()
     }
 }
@@ -491,54 +527,6 @@ fn worker_options(poll_interval: Duration) -> CompactionWorkerOptions {
         compression_codec: COMPRESSION,
         ..CompactionWorkerOptions::default()
     }
-}
-
-async fn open_shard(
-    bucket: &Bucket,
-    shard: u8,
-    settings: &Settings,
-    options: &Options,
-    scheduling: Scheduling,
-    cache: &Arc<dyn DbCache>,
-) -> Result<Db, slatedb::Error> {
-    let mut tries = OPENING_TRIES;
-    loop {
-        let scheduling = Arc::new(scheduling.clone());
-        let opened =
-            try_open_shard(bucket, shard, settings.clone(), options, scheduling, cache.clone());
-        match opened.await {
-            Err(error) if view::is_lost_race(&error) && tries > 1 => tries -= 1,
-            opened => return opened,
-        }
-    }
-}
-
-async fn try_open_shard(
-    bucket: &Bucket,
-    shard: u8,
-    settings: Settings,
-    options: &Options,
-    scheduling: Arc<Scheduling>,
-    cache: Arc<dyn DbCache>,
-) -> Result<Db, slatedb::Error> {
-    let path = bucket.shard(shard);
-    let poll_interval = options.objects.poll_interval;
-    let compactor = CompactorBuilder::new(path.clone(), bucket.objects.clone())
-        .with_options(CompactorOptions {
-            poll_interval,
-            commit_compacted_interval: poll_interval.min(Duration::from_secs(1)),
-            worker: options.objects.compacts.then(|| worker_options(poll_interval)),
-            ..CompactorOptions::default()
-        })
-        .with_scheduler_supplier(scheduling.clone())
-        .with_compaction_filter_supplier(scheduling);
-    Db::builder(path, bucket.objects.clone())
-        .with_settings(settings)
-        .with_db_cache(cache, u64::from(shard))
-        .with_compactor_builder(compactor)
-        .with_filter_policies(prefixes::policies(&options.prefixes))
-        .build()
-        .await
 }
 
 impl Read for SlateStore {

@@ -15,7 +15,6 @@ use object_store::{
     UpdateVersion, UploadPart,
 };
 
-use super::looks::Looks;
 use crate::store::RequestCounts;
 
 /// How much of an error is kept: some have a page of XML.
@@ -119,25 +118,13 @@ pub(super) struct Counted {
     requests: Arc<Requests>,
     /// Whether an ETag is sent without its quotes.
     bare_etags: AtomicBool,
-    /// Told of what a follower asks for.
-    looks: Option<Arc<Looks>>,
 }
 
 impl Counted {
     pub(super) fn new(inner: Arc<dyn ObjectStore>) -> (Arc<Self>, Arc<Requests>) {
         let requests = Arc::new(Requests::default());
-        let counted =
-            Counted { inner, requests: requests.clone(), bare_etags: false.into(), looks: None };
+        let counted = Counted { inner, requests: requests.clone(), bare_etags: false.into() };
         (Arc::new(counted), requests)
-    }
-
-    /// The same object store for whoever follows a shard, by its path, with the moment that is seen
-    /// of it.
-    pub(super) fn followed(&self, shard: Path) -> (Arc<Self>, Arc<Looks>) {
-        let looks = Arc::new(Looks::new(shard));
-        let (inner, requests) = (self.inner.clone(), self.requests.clone());
-        let bare_etags = self.bare_etags.load(Ordering::Relaxed).into();
-        (Arc::new(Counted { inner, requests, bare_etags, looks: Some(looks.clone()) }), looks)
     }
 
     /// From now on the ETag that a write depends on is sent without its quotes.
@@ -191,14 +178,7 @@ impl ObjectStore for Counted {
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
         add(&self.requests.gets, 1);
         let head = options.head;
-        if let Some(looks) = &self.looks {
-            looks.asks(location, head);
-        }
-        let found = self.inner.get_opts(location, options).await;
-        if let (Some(looks), Err(error)) = (&self.looks, &found) {
-            looks.failed(location, head, error);
-        }
-        let found = self.requests.ended(found)?;
+        let found = self.requests.ended(self.inner.get_opts(location, options).await)?;
         if !head {
             add(&self.requests.received, found.range.end.saturating_sub(found.range.start));
         }
