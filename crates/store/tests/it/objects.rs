@@ -391,15 +391,18 @@ impl Mood for Watched {
 fn a_follower_asks_once_a_look_whether_the_log_has_grown() {
     let (objects, mood) = (Arc::new(InMemory::new()), Arc::new(Watched::default()));
     let writer = SlateStore::open_in(objects.clone(), "test", &options(1)).unwrap();
-    writer.put(0, "a", "1", Durability::Sync).unwrap();
     let watched = Arc::new(Unruly::new(objects, mood.clone()));
     let follower = Follower::open_in(watched, "test", &options(1)).unwrap();
     let asked = || (mood.of_lists.load(Ordering::SeqCst), mood.of_log.load(Ordering::SeqCst));
-    eventually("it has seen all", SOON, || follower.get(0, b"a").unwrap());
-    let (lists, log) = asked();
-    eventually("it looks often", SOON, || (asked().0 > lists + 40).then_some(()));
-    let (more_lists, more_log) = asked();
-    assert!(more_log - log <= more_lists - lists + 10, "{} of the log", more_log - log);
+    // In the log is only the mark of its writer, which is read every time; then there is a write.
+    for requests in [2, 1] {
+        let (lists, log) = asked();
+        eventually("it looks often", SOON, || (asked().0 > lists + 40).then_some(()));
+        let (looks, of_log) = (asked().0 - lists, asked().1 - log);
+        assert!(of_log <= requests * looks + 10, "{of_log} of the log in {looks} looks");
+        writer.put(0, "a", "1", Durability::Sync).unwrap();
+        eventually("it has seen all", SOON, || follower.get(0, b"a").unwrap());
+    }
 }
 
 #[test]

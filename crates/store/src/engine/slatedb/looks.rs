@@ -1,6 +1,7 @@
 //! The log of a shard that is followed, and since when the shard is seen as it is.
 
 use std::error::Error as _;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -62,6 +63,8 @@ impl Looks {
 pub(super) struct FollowedLog {
     files: LogFiles,
     reader: SlateDbWalReader,
+    /// The last file that was found. What has nothing in it SlateDB asks for again and again.
+    end: AtomicU64,
     looks: Arc<Looks>,
 }
 
@@ -70,7 +73,8 @@ impl FollowedLog {
     pub(super) fn at(path: Path, objects: Arc<dyn ObjectStore>) -> Result<Self, slatedb::Error> {
         let files = LogFiles::new(path.clone(), objects.clone());
         let reader = SlateDbWalReaderBuilder::new().with_path(path).with_object_store(objects);
-        Ok(FollowedLog { files, reader: reader.build()?, looks: Arc::new(Looks::new()) })
+        let (reader, looks) = (reader.build()?, Arc::new(Looks::new()));
+        Ok(FollowedLog { files, reader, end: AtomicU64::new(0), looks })
     }
 
     pub(super) fn looks(&self) -> Arc<Looks> {
@@ -87,11 +91,14 @@ impl WalReader for FollowedLog {
 
     async fn last_wal_file_id(&self, known: u64) -> Result<u64, WalError> {
         self.looks.begins();
+        let known = known.max(self.end.load(Ordering::Relaxed));
         // Mostly nothing is new. To learn that, SlateDB would ask for eight files at once.
-        match self.files.get(known + 1).metadata().await {
-            Err(error) if is_not_found(&error) => Ok(known),
-            _ => self.looks.told(self.reader.last_wal_file_id(known).await),
-        }
+        let end = match self.files.get(known + 1).metadata().await {
+            Err(error) if is_not_found(&error) => known,
+            _ => self.looks.told(self.reader.last_wal_file_id(known).await)?,
+        };
+        self.end.store(end, Ordering::Relaxed);
+        Ok(end)
     }
 }
 
