@@ -8,13 +8,15 @@ file with the processes of a Ceph that are to be killed as well, CEPH_RESTART wh
 
 Every writer has rows of its own, and writes larger and larger numbers to them through all nodes.
 A row must never show less than what was acknowledged before it was asked for, through any node,
-and at the end every row is read through every node.
+and at the end every row is read through every node. The shards of a node that is killed or stopped
+go to the others, and it has some again once it is back.
 """
 
 import http.client
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -27,6 +29,7 @@ WRITERS = 6
 READERS = 2
 ROWS = 40
 GOAL_SECONDS = 10
+MOVING_SECONDS = 60
 
 
 class Client:
@@ -66,6 +69,9 @@ class Load:
         self.writes = self.reads = self.refused = 0
         self.threads = [threading.Thread(target=self.write, args=(at,)) for at in range(WRITERS)]
         self.threads += [threading.Thread(target=self.read) for _ in range(READERS)]
+        for thread in self.threads:
+            # They don't keep a test from ending that has failed.
+            thread.daemon = True
 
     def write(self, writer):
         client, number = Client(self.cluster.nodes), 0
@@ -121,13 +127,14 @@ class Load:
 
 
 def events(cluster):
-    """What happens, one after the other: its name, what is done, and what undoes it."""
+    """What happens, one after the other: its name, what is done, what undoes it, and the node that is gone
+    in between, if one is."""
     for node in cluster.nodes:
-        yield f"kill -9 of {node.name}", node.kill, node.start
+        yield f"kill -9 of {node.name}", node.kill, node.start, node
     for node in cluster.nodes[:2]:
         pause = (lambda node: lambda: node.signal(signal.SIGSTOP))(node)
         resume = (lambda node: lambda: node.signal(signal.SIGCONT))(node)
-        yield f"pause of {node.name}", pause, resume
+        yield f"pause of {node.name}", pause, resume, None
     for node in cluster.nodes:
 
         def pause_for(node=node):
@@ -136,10 +143,11 @@ def events(cluster):
             time.sleep(3.2)
             node.signal(signal.SIGCONT)
 
-        yield f"short pause of {node.name}", pause_for, lambda: None
-    yield f"stop of {cluster.nodes[2].name}", cluster.nodes[2].stop, cluster.nodes[2].start
+        yield f"short pause of {node.name}", pause_for, lambda: None, None
+    last = cluster.nodes[-1]
+    yield f"stop of {last.name}", last.stop, last.start, last
     for member in cluster.members[:2]:
-        yield f"kill -9 of {member.name}", member.kill, member.start
+        yield f"kill -9 of {member.name}", member.kill, member.start, None
     pids = os.environ.get("CEPH_PIDS")
     if pids:
         for name in ["osd.0", "rgw.0", "osd.1", "rgw.1"]:
@@ -152,7 +160,75 @@ def events(cluster):
             def restart(name=name):
                 subprocess.run([os.environ["CEPH_RESTART"], name], check=True)
 
-            yield f"kill -9 of {name}", kill, restart
+            yield f"kill -9 of {name}", kill, restart, None
+
+
+def wait_until_left(cluster, node):
+    """Until all shards are open at others than a node that is gone."""
+
+    def has_left():
+        spread = cluster.spread()
+        return spread and not spread.get(node.address)
+
+    cluster.wait_for(has_left, MOVING_SECONDS, f"others to have the shards of {node.name}")
+
+
+def wait_until_back(cluster, node):
+    """Until a node that was started again has shards, and all are open."""
+    cluster.wait_for(lambda: node.address in cluster.spread(), MOVING_SECONDS, f"{node.name} to be back")
+    if cluster.spread().get(node.address) == 0:
+        # Which shards are its own follows from its name, which is another at every start. Of 16 shards and
+        # three nodes one name in 650 has none, and the next one has.
+        node.stop()
+        node.start()
+    cluster.wait_for(
+        lambda: cluster.spread().get(node.address), MOVING_SECONDS, f"{node.name} to have shards again"
+    )
+
+
+def happen(cluster, load, name, act, undo, gone):
+    """Does something and undoes it; the longest that a writer had to wait meanwhile."""
+    began = time.monotonic()
+    act()
+    time.sleep(8)
+    if gone is not None:
+        wait_until_left(cluster, gone)
+    undo()
+    time.sleep(4)
+    if gone is not None:
+        wait_until_back(cluster, gone)
+    gap = load.longest_gap(began)
+    print(f"{name}: at most {gap:.1f} s without a write; {load.writes} writes so far", flush=True)
+    return gap
+
+
+def is_behind(cluster):
+    """Whether the files of some shard are behind its log."""
+    return any((shard["lag_seconds"] or 0) > 0 for shard in cluster.status()["shards"])
+
+
+def under(heading, table):
+    """What stands under a heading, line by line; nothing if there is no such heading."""
+    lines = iter(table.splitlines())
+    at = next((line.index(heading) for line in lines if heading in line.split()), None)
+    return [line[at:].split("  ")[0].strip() for line in lines]
+
+
+def problems_of_status(binary, cluster):
+    """What is wrong with what is told of a cluster that is whole."""
+    shown = subprocess.run(
+        [binary, "--database", cluster.nodes[0].url, "cluster", "status"], capture_output=True, text=True, timeout=60
+    )
+    told = cluster.status()
+    addresses = [node["address"] for node in told["nodes"]]
+    if shown.returncode != 0 or len(addresses) != len(cluster.nodes) or any(it not in shown.stdout for it in addresses):
+        yield f"cluster status: {shown.stdout!r} {shown.stderr!r}, and the nodes are {addresses}"
+    lags = under("lag", shown.stdout)
+    if len(lags) != len(told["shards"]) or not all(re.fullmatch(r"\d+ s", lag) for lag in lags):
+        yield f"cluster status shows the lags {lags}: {shown.stdout!r}"
+    # What was written is made files within about a minute.
+    if any(shard["node"] is None or shard["epoch"] is None or not 0 <= shard["lag_seconds"] < 75 for shard in told["shards"]):
+        yield f"cluster status: {told['shards']}"
 
 
 def main():
@@ -176,21 +252,14 @@ def main():
     for thread in load.threads:
         thread.start()
     time.sleep(3)
+    cluster.wait_for(lambda: is_behind(cluster), 30, "a lag above 0 under load")
     worst = 0
     happening = list(events(cluster))
     if is_short:
         # One of each kind.
         happening = [happening[at] for at in (0, 3, 5, 8, 9)]
-    for name, act, undo in happening:
-        began = time.monotonic()
-        act()
-        time.sleep(8)
-        gap = load.longest_gap(began)
-        undo()
-        time.sleep(4)
-        gap = max(gap, load.longest_gap(began + 8))
-        worst = max(worst, gap)
-        print(f"{name}: at most {gap:.1f} s without a write; {load.writes} writes so far", flush=True)
+    for event in happening:
+        worst = max(worst, happen(cluster, load, *event))
         if load.wrong:
             break
     load.stop.set()
@@ -200,16 +269,7 @@ def main():
     for node in cluster.nodes:
         for row in list(load.acknowledged):
             cluster.wait_for(lambda: load.look(client, node, row), 30, f"row {row} through {node.name}")
-    shown = subprocess.run(
-        [binary, "--database", cluster.nodes[0].url, "cluster", "status"], capture_output=True, text=True, timeout=60
-    )
-    told = cluster.status()
-    addresses = [node["address"] for node in told["nodes"]]
-    if shown.returncode != 0 or len(addresses) != len(cluster.nodes) or any(it not in shown.stdout for it in addresses):
-        load.wrong.append(f"cluster status: {shown.stdout!r} {shown.stderr!r}, and the nodes are {addresses}")
-    # What was written is made files within about a minute.
-    if any(shard["node"] is None or shard["epoch"] is None or not 0 <= shard["lag_seconds"] < 75 for shard in told["shards"]):
-        load.wrong.append(f"cluster status: {told['shards']}")
+    load.wrong += problems_of_status(binary, cluster)
     status, report = client.ask(cluster.nodes[0], "POST", "/v1/check", {}, timeout=60)
     if status != 200 or json.loads(report).get("problems"):
         load.wrong.append(f"check: {status} {report[:500]!r}")
@@ -217,6 +277,9 @@ def main():
         f"{load.writes} writes acknowledged, {load.refused} requests refused, {load.reads} reads; "
         f"the longest time without a write was {worst:.1f} s (goal {GOAL_SECONDS})"
     )
+    # The machine is shared and noisy, so what is a little over the goal is only told.
+    if worst > 2 * GOAL_SECONDS:
+        load.wrong.append(f"a writer was without a write for {worst:.1f} s, more than twice the goal")
     for problem in load.wrong[:10]:
         print("WRONG:", problem)
     if load.wrong:

@@ -39,8 +39,11 @@ class Process:
                 self.command, stdout=log, stderr=log, env=self.environment, start_new_session=True
             )
 
+    def is_running(self):
+        return self.process is not None and self.process.poll() is None
+
     def signal(self, number):
-        if self.process.poll() is None:
+        if self.is_running():
             os.kill(self.process.pid, number)
 
     def kill(self):
@@ -63,9 +66,10 @@ class Node(Process):
 
     def __init__(self, number, command, port, log):
         environment = {"NO_COLOR": "1", "STONECROP_LOG": "info,slatedb=warn,stonecrop_server=warn"}
-        super().__init__(f"node {number}", command + ["--listen", f"127.0.0.1:{port}"], log, environment)
         self.port = port
-        self.url = f"http://127.0.0.1:{port}"
+        self.address = f"127.0.0.1:{port}"
+        self.url = f"http://{self.address}"
+        super().__init__(f"node {number}", command + ["--listen", self.address], log, environment)
 
     def is_ready(self):
         try:
@@ -112,18 +116,24 @@ class Cluster:
         self.wait_for(lambda: all(node.is_ready() for node in self.nodes), within, "the nodes to start")
 
     def status(self):
-        """Who has what, as the first node sees it."""
-        with urllib.request.urlopen(f"{self.nodes[0].url}/v1/cluster", timeout=10) as answer:
+        """Who has what, as the first node that runs sees it."""
+        asked = next((node for node in self.nodes if node.is_running()), self.nodes[0])
+        with urllib.request.urlopen(f"{asked.url}/v1/cluster", timeout=10) as answer:
             return json.load(answer)
 
-    def is_whole(self):
-        """Whether every node is ready, and every shard open."""
-        if not all(node.is_ready() for node in self.nodes):
-            return False
+    def spread(self):
+        """How many shards each node has, by its address; nothing unless all are open where they should be."""
         try:
-            return all(shard["epoch"] for shard in self.status()["shards"])
+            told = self.status()
         except OSError:
-            return False
+            return {}
+        if any(not shard["epoch"] or shard["node"] != shard["wanted_by"] for shard in told["shards"]):
+            return {}
+        return {node["address"]: node["shards"] for node in told["nodes"]}
+
+    def is_whole(self):
+        """Whether every node is ready, and every shard open where it should be."""
+        return all(node.is_ready() for node in self.nodes) and len(self.spread()) == len(self.nodes)
 
     def wait_for(self, condition, within, what):
         end = time.monotonic() + within
@@ -140,6 +150,6 @@ class Cluster:
 
     def close(self):
         for each in self.nodes + self.members:
-            if each.process is not None and each.process.poll() is None:
+            if each.is_running():
                 each.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
