@@ -20,6 +20,8 @@ use crate::session::Session;
 
 /// How often it is looked whether the database can still be used.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// How long there is to tell clients that it can't, before the server ends.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 const HELP: &str = concat!(
     heading!("Examples:"),
@@ -297,8 +299,9 @@ impl Door {
         let location = config.location.clone();
         let failed = |error: std::io::Error| Error::Serve(error.to_string());
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+        let runtime = runtime.map_err(failed)?;
         let server = Server::new(database.clone(), config);
-        runtime.map_err(failed)?.block_on(async {
+        runtime.block_on(async {
             let address = listener.local_addr().map_err(failed)?;
             let listener = TcpListener::from_std(listener).map_err(failed)?;
             let stop = stop_signal().map_err(failed)?;
@@ -311,10 +314,19 @@ impl Door {
                     () = gone(&database) => {}
                 }
             };
-            let ended = server.serve(listener, tls, stop).await;
-            ended.map_err(|error| Error::Serve(error.to_string()))
+            tokio::select! {
+                ended = server.serve(listener, tls, stop) => {
+                    ended.map_err(|error| Error::Serve(error.to_string()))
+                }
+                // There is nothing to finish for those who are still there.
+                () = async {
+                    gone(&database).await;
+                    tokio::time::sleep(LAST_WORDS).await;
+                } => Ok(()),
+            }
         })?;
         if let Some(failure) = database.failure() {
+            runtime.shutdown_background();
             return Err(Error::Database(failure));
         }
         session.note("stopped; what was accepted is finished");

@@ -1,6 +1,7 @@
 //! Servers on object storage, and databases that move there and back.
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::process::Child;
 
 use crate::world::World;
@@ -44,6 +45,44 @@ fn a_second_server_takes_over_and_the_first_stops() {
     second.wait().unwrap();
     // What was acknowledged is there after a kill, and needs no unlocking.
     assert!(world.good(&["query", "people", "--sort", "id"]).contains("Bob"));
+}
+
+#[test]
+fn a_server_that_was_taken_over_says_so_and_ends_though_a_client_is_in_the_middle_of_a_request() {
+    let world = World::objects();
+    let (mut first, address) = serve(&world, &[world.location(), "--shards", "1"]);
+    let host = address.trim_start_matches("http://");
+    let connect = || TcpStream::connect(host).unwrap();
+    let (mut slow, mut writing) = (connect(), connect());
+    let head = |path: &str, length: usize| {
+        format!(
+            "POST {path} HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
+        )
+    };
+    slow.write_all(head("/v1/query", 100).as_bytes()).unwrap();
+    // One that is on its way to the database when that is taken over.
+    let body = r#"{"name": "people", "partition_key": "id u64"}"#;
+    let (start, end) = body.split_at(body.len() - 1);
+    writing.write_all((head("/v1/tables", body.len()) + start).as_bytes()).unwrap();
+
+    let (mut second, _) = serve(&world, &[world.location()]);
+    writing.write_all(end.as_bytes()).unwrap();
+    let mut answer = String::new();
+    // The connection may end after the answer without a word.
+    let _ = writing.read_to_string(&mut answer);
+    assert!(answer.contains("taken-over") && answer.contains(" 503 "), "{answer}");
+    let ended = (0..50).any(|_| {
+        pause();
+        first.try_wait().unwrap().is_some()
+    });
+    assert!(ended, "it waits for a request that will never be whole");
+    second.kill().unwrap();
+    second.wait().unwrap();
+}
+
+#[allow(clippy::disallowed_methods, reason = "another process takes real time")]
+fn pause() {
+    std::thread::sleep(std::time::Duration::from_millis(200));
 }
 
 #[test]
