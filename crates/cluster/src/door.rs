@@ -158,7 +158,11 @@ impl Door {
             return text(StatusCode::BAD_REQUEST, "a call that is none");
         };
         match postcard::to_stdvec(&self.node.answer(call).await) {
-            Ok(bytes) => Response::new(whole(bytes)),
+            Ok(bytes) => {
+                let mut answer = Response::new(whole(bytes));
+                answer.headers_mut().insert(CALL_VERSION, HeaderValue::from_static(VERSION));
+                answer
+            }
             Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
         }
     }

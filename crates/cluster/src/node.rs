@@ -20,7 +20,7 @@ use tokio::time::{Instant, sleep};
 use crate::etcd::Etcd;
 use crate::map::{Keys, Map, Member};
 use crate::owned::{Owned, View, Views};
-use crate::peer::{Failure, Peers, unavailable};
+use crate::peer::{Failure, Peers, is_stranger, unavailable};
 use crate::wire::Call;
 
 /// How often is looked for who is there.
@@ -210,7 +210,7 @@ impl Node {
         let asked = map.nodes.values().map(|m| self.peers.call(&m.door, &Call::Tell, ANSWER_TIME));
         for answer in join_all(asked).await {
             if let Err(Failure::Unknown(error)) = answer
-                && error.kind() == ErrorKind::Denied
+                && is_stranger(&error)
             {
                 return Err(error);
             }

@@ -67,7 +67,12 @@ fn another_version(door: &str) -> Error {
         "node {door} is of a version that this one can't talk to: stop all nodes, then start those \
          of the new version"
     );
-    Error::new(ErrorKind::Denied, problem)
+    Error::new(ErrorKind::Version, problem)
+}
+
+/// Whether the other node is none of this cluster.
+pub(crate) fn is_stranger(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Denied | ErrorKind::Version)
 }
 
 pub(crate) fn elsewhere() -> Error {
@@ -100,9 +105,12 @@ impl Peers {
                     false => unknown(error.to_string()),
                 })?;
             let status = answer.status();
+            let is_of_version = answer.headers().get(CALL_VERSION).is_some_and(|it| it == VERSION);
             let body = Limited::new(answer.into_body(), MOST_BYTES).collect().await;
             let body = body.map_err(|error| unknown(error.to_string()))?.to_bytes();
             match status {
+                // Those from before there were versions answer as if there was one.
+                StatusCode::OK if !is_of_version => Err(Failure::Unknown(another_version(door))),
                 StatusCode::OK => {
                     postcard::from_bytes(&body).map_err(|error| unknown(error.to_string()))
                 }
@@ -138,7 +146,7 @@ impl Node {
                 self.while_there(shard, asked).await.map_err(|failure| match failure {
                     // What is done twice is as if it was done once; another secret or version
                     // stays another.
-                    Failure::Unknown(error) if again && error.kind() != ErrorKind::Denied => {
+                    Failure::Unknown(error) if again && !is_stranger(&error) => {
                         Failure::NotDone(error.to_string())
                     }
                     failure => failure,

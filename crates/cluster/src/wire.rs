@@ -122,7 +122,7 @@ mod tests {
         let scan = Call::Scan {
             shard: 1,
             start: key.clone(),
-            end: None,
+            end: Some(key.clone()),
             backward: true,
             first: false,
             at: At::Now,
@@ -146,15 +146,32 @@ mod tests {
         let answers = [
             Answer::Values(vec![None, Some(key.clone())]),
             Answer::Kept { view: 300, shards: vec![1] },
-            Answer::Entries { view: None, entries: vec![(key.clone(), key)], more: true },
+            Answer::Entries { view: Some(300), entries: vec![(key.clone(), key)], more: true },
             Answer::Done,
             Answer::Size(300),
             Answer::Told(vec![told]),
             Answer::NotHere,
             Answer::Refused { kind: 1, message: "no".to_owned() },
         ];
-        let bytes = postcard::to_stdvec(&(calls.as_slice(), answers.as_slice())).unwrap();
+        // What is new here belongs in the lists above.
+        for call in &calls {
+            match call {
+                Call::Get { .. } | Call::Scan { .. } | Call::Keep { .. } | Call::Release(_) => {}
+                Call::Write { .. } | Call::Settle { .. } | Call::Size { .. } => {}
+                Call::Care { care: Care::Sync | Care::Flush | Care::Compact, .. } => {}
+                Call::Reread | Call::Tell => {}
+            }
+        }
+        for answer in &answers {
+            match answer {
+                Answer::Values(_) | Answer::Kept { .. } | Answer::Entries { .. } => {}
+                Answer::Done | Answer::Size(_) | Answer::Told(_) | Answer::NotHere => {}
+                Answer::Refused { .. } => {}
+            }
+        }
+        let kinds = KINDS.map(|kind| format!("{kind:?}"));
+        let bytes = postcard::to_stdvec(&(calls.as_slice(), answers.as_slice(), kinds)).unwrap();
         let hash = xxhash_rust::xxh3::xxh3_64(&bytes);
-        assert_eq!((VERSION, hash), ("2", 18_117_885_420_127_207_289), "is VERSION still right?");
+        assert_eq!((VERSION, hash), ("2", 13_613_116_561_537_547_963), "is VERSION still right?");
     }
 }
