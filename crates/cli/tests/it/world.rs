@@ -27,10 +27,18 @@ impl World {
         World { folder, database, _server: None }
     }
 
-    /// With a place on object storage where there is no database yet.
+    /// With a place on object storage where there is no database yet: in a folder, unless
+    /// `STONECROP_OBJECTS` says where objects are stored.
     pub(crate) fn objects() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let database = format!("file://{}/objects?engine=slatedb", folder.path().display());
+        let database = match std::env::var("STONECROP_OBJECTS") {
+            Ok(objects) => {
+                let (base, settings) = objects.split_once('?').unwrap_or((&objects, ""));
+                let name = folder.path().file_name().unwrap().to_str().unwrap();
+                format!("{base}/{}?{settings}", name.trim_start_matches('.'))
+            }
+            Err(_) => format!("file://{}/objects?engine=slatedb", folder.path().display()),
+        };
         World { folder, database, _server: None }
     }
 

@@ -54,9 +54,21 @@ impl Engine {
             Engine::Memory => "memory:".to_owned(),
             Engine::Fjall => folder.path().display().to_string(),
             #[cfg(feature = "slatedb")]
-            Engine::Slate => format!("file://{}?engine=slatedb", folder.path().display()),
+            Engine::Slate => location(folder.path()),
         }
     }
+}
+
+/// The place on object storage that belongs to a folder: the folder itself, unless
+/// `STONECROP_OBJECTS` says where objects are stored.
+#[cfg(feature = "slatedb")]
+pub(crate) fn location(folder: &std::path::Path) -> String {
+    let Ok(objects) = std::env::var("STONECROP_OBJECTS") else {
+        return format!("file://{}?engine=slatedb", folder.display());
+    };
+    let (base, settings) = objects.split_once('?').unwrap_or((&objects, ""));
+    let name = folder.file_name().unwrap().to_str().unwrap().trim_start_matches('.');
+    format!("{base}/{name}?{settings}")
 }
 
 /// Where data can be when it is read.
