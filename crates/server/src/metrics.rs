@@ -143,7 +143,11 @@ impl Metrics {
         if let Some(lag) = database.lag() {
             let gauge: Gauge<f64, AtomicU64> = Gauge::default();
             gauge.set(lag.as_secs_f64());
-            registry.register("lag_seconds", "What was durable so long ago is seen", gauge);
+            registry.register(
+                "lag_seconds",
+                "How far behind the server that writes it may be",
+                gauge,
+            );
         }
         let rows: Family<State, Gauge> = Family::default();
         for (table, counted) in freshness {

@@ -40,6 +40,9 @@ pub(crate) fn run(arguments: &Arguments, session: &mut Session) -> Result<()> {
         let (name, text) = match (name.strip_suffix("_bytes"), value.as_u64()) {
             (Some(name), Some(bytes)) => (name, BinaryBytes(bytes).to_string()),
             (_, Some(count)) => (name.as_str(), HumanCount(count).to_string()),
+            _ if value.is_f64() => {
+                (name.as_str(), format!("{:.2}", value.as_f64().unwrap_or_default()))
+            }
             _ => (name.as_str(), value.as_str().map_or(value.to_string(), str::to_owned)),
         };
         grid.push([Text::new(name.replace('_', " ")), Text::new(text)]);
