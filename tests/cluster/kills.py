@@ -9,7 +9,8 @@ file with the processes of a Ceph that are to be killed as well, CEPH_RESTART wh
 Every writer has rows of its own, and writes larger and larger numbers to them through all nodes.
 A row must never show less than what was acknowledged before it was asked for, through any node,
 and at the end every row is read through every node. The shards of a node that is killed or stopped
-go to the others, and it has some again once it is back.
+go to the others, and it has some again once it is back. A backup that is made meanwhile has all that
+was acknowledged before it.
 """
 
 import http.client
@@ -20,6 +21,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -231,10 +233,30 @@ def problems_of_status(binary, cluster):
         yield f"cluster status: {told['shards']}"
 
 
+def problems_of_backup(binary, cluster, load):
+    """What is wrong with a backup that is made while rows are written."""
+    before = dict(load.acknowledged)
+    status, text = Client(cluster.nodes).ask(cluster.nodes[0], "POST", "/v1/backups", {}, timeout=120)
+    if status != 201:
+        yield f"backup: {status} {text[:300]!r}"
+        return
+    exported = subprocess.run(
+        [binary, "--database", json.loads(text)["location"], "export", "kills", "--format", "jsonl"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    rows = {row["id"]: row["n"] for row in map(json.loads, exported.stdout.splitlines())}
+    older = {row: (number, rows.get(row)) for row, number in before.items() if rows.get(row, 0) < number}
+    if exported.returncode != 0 or not rows or older:
+        yield f"backup: {len(rows)} rows, older than what was acknowledged: {older}; {exported.stderr!r}"
+
+
 def main():
     binary = sys.argv[1]
     is_short = "--short" in sys.argv[2:]
-    options = ["--flush-interval", "10ms"]
+    backups = tempfile.TemporaryDirectory()
+    options = ["--flush-interval", "10ms", "--backups", backups.name]
     cluster = Cluster(binary, os.environ.get("STONECROP_OBJECTS"), options=options)
     cluster.start()
     client = Client(cluster.nodes)
@@ -253,6 +275,7 @@ def main():
         thread.start()
     time.sleep(3)
     cluster.wait_for(lambda: is_behind(cluster), 30, "a lag above 0 under load")
+    load.wrong += problems_of_backup(binary, cluster, load)
     worst = 0
     happening = list(events(cluster))
     if is_short:

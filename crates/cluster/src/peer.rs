@@ -141,7 +141,11 @@ impl Node {
                 let asked = self.peers.call(&member.door, call, self.patience);
                 let again = matches!(
                     call,
-                    Call::Get { .. } | Call::Scan { .. } | Call::Size { .. } | Call::Settle { .. }
+                    Call::Get { .. }
+                        | Call::Scan { .. }
+                        | Call::Size { .. }
+                        | Call::Settle { .. }
+                        | Call::Mark { .. }
                 );
                 self.while_there(shard, asked).await.map_err(|failure| match failure {
                     // What is done twice is as if it was done once; another secret or version
@@ -220,6 +224,10 @@ impl Node {
             },
             Call::Size { shard } => match self.owned(shard) {
                 Some(owned) => owned.store.approximate_size(0).map(Answer::Size),
+                None => Ok(Answer::NotHere),
+            },
+            Call::Mark { shard } => match self.owned(shard) {
+                Some(owned) => owned.store.mark().map(Answer::Marked),
                 None => Ok(Answer::NotHere),
             },
             Call::Care { shard, care } => match self.owned(shard) {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures::future::join_all;
+use futures::future::{join_all, try_join_all};
 use serde::Serialize;
 use stonecrop_store::{
     Batch, Direction, Durability, Error, ErrorKind, KeyRange, Lead, Read, Result, Scan,
@@ -309,6 +309,17 @@ impl Store for ClusterStore {
 
     fn snapshot(&self) -> Result<Box<dyn Read>> {
         Ok(Box::new(ClusterView::new(&self.node)?))
+    }
+
+    fn checkpoint(&self) -> Result<Box<dyn Read>> {
+        let node = &self.node;
+        let marks = self.all_shards().map(async |shard| {
+            match node.ask_owner(shard, &Call::Mark { shard }).await? {
+                Answer::Marked(mark) => Ok(mark),
+                answer => Err(unexpected(answer)),
+            }
+        });
+        node.shards.checkpoint(&wait(node, try_join_all(marks))?)
     }
 
     fn approximate_size(&self, shard: u8) -> Result<u64> {

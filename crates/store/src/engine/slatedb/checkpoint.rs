@@ -38,33 +38,40 @@ impl Begun {
         Ok(Begun(try_join_all(begun).await?))
     }
 
-    /// Waits until it can be read. `numbers` are those of its shards.
-    pub(super) fn open(
-        self,
-        place: &Place,
-        bucket: &Bucket,
-        numbers: &[u8],
-        options: &Options,
-    ) -> Result<Shards<DbReader>> {
-        let marks = self.0.into_iter().zip(numbers).map(async |(begun, shard)| {
-            let admin = AdminBuilder::new(bucket.shard(*shard), bucket.objects.clone()).build();
-            Ok((admin, begun.wait().await?.id))
-        });
-        let marks = place.wait(try_join_all(marks))?.map_err(|error| place.error(error))?;
-        let marks: Arc<[(Admin, Uuid)]> = marks.into();
-        let open = async |(shard, (_, id)): (&u8, &(Admin, Uuid))| {
-            let reader = DbReader::builder(bucket.shard(*shard), bucket.objects.clone())
-                .with_reader_mode(DbReaderMode::Checkpoint(*id))
-                .with_options(DbReaderOptions::default())
-                .with_filter_policies(prefixes::policies(&options.prefixes));
-            reader.build().await.map(Arc::new)
-        };
-        let refreshing = place.handle.spawn(refresh(marks.clone()));
-        let kept = Kept { place: place.clone(), marks: marks.clone(), refreshing };
-        let readers = place.wait(try_join_all(numbers.iter().zip(&*marks).map(open)))?;
-        let readers = readers.map_err(|error| place.error(error))?;
-        Ok(Shards::new(place, readers, &options.prefixes).keeping(kept))
+    /// Waits until it can be read: how it is found then, in each shard.
+    pub(super) fn marks(self, place: &Place) -> Result<Vec<Uuid>> {
+        let marks = self.0.into_iter().map(async |begun| Ok(begun.wait().await?.id));
+        place.wait(try_join_all(marks))?.map_err(|error| place.error(error))
     }
+}
+
+/// What was marked in shards of these numbers, for reading. It is kept until that ends.
+pub(super) fn open(
+    place: &Place,
+    bucket: &Bucket,
+    numbers: &[u8],
+    marks: &[Uuid],
+    options: &Options,
+) -> Result<Shards<DbReader>> {
+    let path = |shard: u8| (bucket.shard(shard), bucket.objects.clone());
+    let kept = numbers.iter().zip(marks).map(|(shard, id)| {
+        let (path, objects) = path(*shard);
+        (AdminBuilder::new(path, objects).build(), *id)
+    });
+    let kept: Arc<[(Admin, Uuid)]> = kept.collect();
+    let refreshing = place.handle.spawn(refresh(kept.clone()));
+    let kept = Kept { place: place.clone(), marks: kept, refreshing };
+    let open = async |(shard, id): (&u8, &Uuid)| {
+        let (path, objects) = path(*shard);
+        let reader = DbReader::builder(path, objects)
+            .with_reader_mode(DbReaderMode::Checkpoint(*id))
+            .with_options(DbReaderOptions::default())
+            .with_filter_policies(prefixes::policies(&options.prefixes));
+        reader.build().await.map(Arc::new)
+    };
+    let readers = place.wait(try_join_all(numbers.iter().zip(marks).map(open)))?;
+    let readers = readers.map_err(|error| place.error(error))?;
+    Ok(Shards::new(place, readers, &options.prefixes).keeping(kept))
 }
 
 async fn refresh(marks: Arc<[(Admin, Uuid)]>) {

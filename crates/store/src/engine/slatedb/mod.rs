@@ -36,6 +36,7 @@ use slatedb::db_cache::DbCache;
 use slatedb::db_cache::moka::{MokaCache, MokaCacheOptions};
 use slatedb::{CompactorBuilder, Db};
 use tokio::task::AbortHandle;
+use uuid::Uuid;
 
 pub use self::compactor::SlateCompactor;
 pub use self::follower::Follower;
@@ -206,6 +207,29 @@ impl SlateStore {
     pub fn log_lag(&self) -> Duration {
         let logs = self.shards.iter().zip(self.logs.iter());
         logs.filter_map(|(db, log)| log.lag(db)).max().unwrap_or_default()
+    }
+
+    /// Marks what was written so far in its first shard, for [`SlateShards::checkpoint`]; it is kept
+    /// for an hour if nobody asks for it.
+    ///
+    /// ```
+    /// use stonecrop_store::{Options, SlateShards};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let location = format!("file://{}?engine=slatedb", folder.path().display());
+    /// let shard = SlateShards::at(&location, &Options::default())?.open(3)?;
+    /// assert_ne!(shard.mark()?, shard.mark()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn mark(&self) -> Result<u128> {
+        let marks = self.begin_checkpoint()?.marks(&self.place)?;
+        marks.first().map(Uuid::as_u128).ok_or_else(Error::closed)
+    }
+
+    fn begin_checkpoint(&self) -> Result<Begun> {
+        // Nobody writes until it has begun in all shards.
+        let _writer = self.writer()?;
+        let begun = self.place.wait(Begun::new(&self.shards))?;
+        begun.map_err(|error| self.place.error(error))
     }
 
     fn view(&self) -> Result<View> {
@@ -384,6 +408,34 @@ impl SlateShards {
     pub fn open(&self, shard: u8) -> Result<SlateStore> {
         crate::batch::check_shard(shard, self.count())?;
         self.open_some(&[shard])
+    }
+
+    /// What was marked in all of them ([`SlateStore::mark`]), in their order; it can be read for as
+    /// long as it takes, whoever has them by then.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let location = format!("file://{}?engine=slatedb", folder.path().display());
+    /// use stonecrop_store::{Durability, Options, Read, SlateShards, Store};
+    /// let mut options = Options::default();
+    /// options.shards = Some(1);
+    /// let shards = SlateShards::at(&location, &options)?;
+    /// let only = shards.open(0)?;
+    /// only.put(0, "a", "1", Durability::Sync)?;
+    /// let mark = only.mark()?;
+    /// only.delete(0, "a", Durability::Sync)?;
+    /// assert!(shards.checkpoint(&[mark])?.get(0, b"a")?.is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn checkpoint(&self, marks: &[u128]) -> Result<Box<dyn Read>> {
+        if marks.len() != usize::from(self.count()) {
+            let (marks, shards) = (marks.len(), self.count());
+            return Err(Error::invalid(format!("{marks} marks for {shards} shards")));
+        }
+        let marks: Vec<_> = marks.iter().map(|mark| Uuid::from_u128(*mark)).collect();
+        let numbers: Vec<_> = (0..self.count()).map(|shard| shard as u8).collect();
+        let (place, bucket) = (&self.place, &self.bucket);
+        Ok(Box::new(checkpoint::open(place, bucket, &numbers, &marks, &self.options)?))
     }
 
     fn open_all(&self) -> Result<SlateStore> {
@@ -607,13 +659,9 @@ impl Store for SlateStore {
     }
 
     fn checkpoint(&self) -> Result<Box<dyn Read>> {
-        // Nobody writes until it has begun in all shards.
-        let writer = self.writer()?;
-        let begun = self.place.wait(Begun::new(&self.shards))?;
-        drop(writer);
-        let begun = begun.map_err(|error| self.place.error(error))?;
-        let (place, bucket) = (&self.place, &self.bucket);
-        Ok(Box::new(begun.open(place, bucket, &self.numbers, &self.options)?))
+        let (place, marks) = (&self.place, self.begin_checkpoint()?.marks(&self.place)?);
+        let opened = checkpoint::open(place, &self.bucket, &self.numbers, &marks, &self.options)?;
+        Ok(Box::new(opened))
     }
 
     fn approximate_size(&self, shard: u8) -> Result<u64> {
