@@ -327,6 +327,22 @@ fn a_write_without_sync_is_seen_at_once_and_others_once_they_are_durable() {
 }
 
 #[test]
+fn a_write_that_was_given_up_is_seen_once_it_is_durable_though_nobody_writes_again() {
+    let mood = Arc::new(Leaving::default());
+    let objects = Arc::new(Unruly::new(Arc::new(InMemory::new()), mood.clone()));
+    let mut options = options(2);
+    options.objects.patience = Duration::from_millis(200);
+    let store = SlateStore::open_in(objects, "test", &options).unwrap();
+    mood.away.store(true, Ordering::SeqCst);
+    let error = store.put(1, "a", "1", Durability::Sync).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+    assert!(store.get(1, b"a").unwrap().is_none());
+    mood.away.store(false, Ordering::SeqCst);
+    eventually("it is seen", SOON, || store.get(1, b"a").unwrap());
+    store.put(1, "b", "2", Durability::Sync).unwrap();
+}
+
+#[test]
 fn a_follower_tells_how_long_ago_it_saw_all_there_was() {
     let mood = Arc::new(Leaving::default());
     let objects = Arc::new(Unruly::new(Arc::new(InMemory::new()), mood.clone()));

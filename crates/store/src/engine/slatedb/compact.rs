@@ -18,7 +18,7 @@ use super::view::Earlier;
 use crate::options::Retention;
 
 /// How often a compaction is looked at.
-const POLL: Duration = Duration::from_millis(10);
+const POLL: Duration = Duration::from_millis(100);
 
 /// The bytes of a shard's files.
 pub(super) fn size(db: &Db) -> u64 {

@@ -20,6 +20,7 @@ mod view;
 mod write;
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -110,6 +111,8 @@ pub struct SlateStore {
     published: RwLock<Option<View>>,
     earlier: Arc<Earlier>,
     writer: Mutex<Writer>,
+    /// Whether what was begun goes on though its caller has given it up.
+    is_late: AtomicBool,
     /// Of each shard, whether all of it is to be compacted.
     demands: Box<[Arc<Demand>]>,
     /// How long is waited for another process to compact, if that is for others to do.
@@ -233,8 +236,21 @@ impl SlateStore {
     }
 
     fn view(&self) -> Result<View> {
+        if self.is_late.load(Ordering::Acquire) {
+            self.settle_what_ended();
+        }
         let published = self.published.read().unwrap_or_else(PoisonError::into_inner);
         published.clone().ok_or_else(Error::closed)
+    }
+
+    /// Shows what has ended by itself since its caller gave it up, though nobody writes.
+    fn settle_what_ended(&self) {
+        // Whoever writes meanwhile does it.
+        let Ok(mut writer) = self.writer.try_lock() else { return };
+        if writer.unsettled.iter().all(ShardWrite::has_ended) {
+            // What has failed is told to those who write next.
+            let _ = self.settle(&mut writer);
+        }
     }
 
     /// The writer, once what was written before has ended.
@@ -265,6 +281,7 @@ impl SlateStore {
             let left = std::mem::take(unsettled).into_iter();
             *unsettled = left.map(|write| write.leave(&self.place.handle)).collect();
         }
+        self.is_late.store(waited.is_err(), Ordering::Release);
         if let Some((error, count)) = failed {
             let left = begun.saturating_sub(count);
             let part = match left {
@@ -479,6 +496,7 @@ impl SlateShards {
             published: RwLock::new(Some(view)),
             earlier,
             writer: Mutex::default(),
+            is_late: AtomicBool::new(false),
             demands,
             compactor_patience: (!self.options.objects.compacts)
                 .then(|| self.options.objects.poll_interval * LOOKS_OF_COMPACTORS),

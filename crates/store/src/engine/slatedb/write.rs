@@ -39,6 +39,11 @@ impl ShardWrite {
         ShardWrite::Awaited(write.map_err(|_| "a write has panicked".to_owned()).boxed())
     }
 
+    /// Whether it has ended by itself.
+    pub(super) fn has_ended(&self) -> bool {
+        matches!(self, ShardWrite::Alone(task) if task.is_finished())
+    }
+
     /// It goes on without whoever has waited.
     pub(super) fn leave(self, handle: &Handle) -> Self {
         match self {
