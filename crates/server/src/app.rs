@@ -252,10 +252,11 @@ impl App {
 
     /// Commits in this thread where that waits for nothing, or requests come one at a time: to hand it
     /// to another and back takes a quarter of the time of a write. Otherwise the thread for it does,
-    /// which those who were just answered have time to join, and if that is gone, this one.
+    /// which those who were just answered have time to join, and if that is gone, this one. (A thread
+    /// that waited for another's commit would not see that its own time is over.)
     fn commit(&self, commit: Commit) {
         let Some(commit) = commit.run_at_once() else { return };
-        let is_alone = self.crowd.swap(0, Ordering::Relaxed) <= 1;
+        let is_alone = self.crowd.swap(0, Ordering::Relaxed) <= 1 && !commit.waits_for_another();
         if is_alone && self.may_block.load(Ordering::Relaxed) {
             tokio::task::block_in_place(|| commit.run());
         } else {

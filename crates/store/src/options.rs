@@ -151,7 +151,7 @@ impl Default for ObjectOptions {
         ObjectOptions {
             create: true,
             flush_interval: Duration::from_millis(100),
-            patience: Duration::from_secs(30),
+            patience: Duration::from_secs(25),
             poll_interval: Duration::from_secs(5),
             compacts: true,
             cache_folder: None,

@@ -288,6 +288,20 @@ impl Commit {
     /// ```
     pub fn run(self) {}
 
+    /// Whether another commit is under way, for which this one would wait.
+    ///
+    /// ```
+    /// # use stonecrop::{Commit, Database, Durability, TableSchema, Write};
+    /// let people = Database::memory().create_table(TableSchema::new("people", "id u64", "")?)?;
+    /// let run = |commit: Commit| assert!(!commit.waits_for_another());
+    /// let receipt = people.submit(&[Write::put(1)], Durability::Sync, run)?;
+    /// # Ok::<(), stonecrop::Error>(())
+    /// ```
+    pub fn waits_for_another(&self) -> bool {
+        let writer = self.0.as_ref();
+        writer.is_some_and(|it| matches!(it.commit.try_lock(), Err(TryLockError::WouldBlock)))
+    }
+
     /// Commits where that waits for nothing: the database is in memory, and nobody else commits.
     /// Otherwise gives the commit back.
     ///
