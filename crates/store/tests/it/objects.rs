@@ -700,9 +700,11 @@ fn no_credentials() -> ObjectError {
 #[test]
 fn what_the_object_store_refuses_is_said_at_the_start() {
     type Case = (Request, fn() -> ObjectError, ErrorKind, &'static [&'static str]);
-    let cases: [Case; 7] = [
+    let cases: [Case; 9] = [
         (Request::Put, denied, ErrorKind::Denied, &["403 Forbidden", "check the credentials"]),
         (Request::Get, denied, ErrorKind::Denied, &["403 Forbidden", "check the credentials"]),
+        (Request::List, denied, ErrorKind::Denied, &["can't be listed", "403 Forbidden"]),
+        (Request::Delete, denied, ErrorKind::Denied, &["can't be deleted from", "403 Forbidden"]),
         (Request::Put, unknown_key, ErrorKind::Denied, &["401", "check the credentials"]),
         (Request::Put, no_bucket, ErrorKind::Denied, &["404", "check the name of the bucket"]),
         (Request::Put, no_credentials, ErrorKind::Denied, &["no credentials were found"]),

@@ -139,8 +139,16 @@ impl Bucket {
             Err(error) => return Err(self.error("can't be written to", error)),
         }
         let kept = self.keeps_conditions(&path).await;
-        // Whatever it says, the answer is known by now.
-        let _ = self.objects.delete(&path).await;
+        // SlateDB would ask again and again for what it may not list, and not tell what it may not
+        // delete. Whatever else these say, what was asked is known by now.
+        let listed = self.objects.list_with_delimiter(Some(&self.root)).await.map(drop);
+        let deleted = self.objects.delete(&path).await;
+        for (what, done) in [("can't be listed", listed), ("can't be deleted from", deleted)] {
+            match done {
+                Err(error) if is_denial(&error) => return Err(self.error(what, error)),
+                _ => {}
+            }
+        }
         let problem = match kept.map_err(|error| self.error("can't be written to", error))? {
             Conditions::Kept => return Ok(()),
             Conditions::Ignored => {
@@ -197,7 +205,7 @@ impl Bucket {
     fn error(&self, what: &str, cause: ObjectError) -> Error {
         let message = cause.to_string();
         let (kind, hint) = match &cause {
-            ObjectError::PermissionDenied { .. } | ObjectError::Unauthenticated { .. } => {
+            _ if is_denial(&cause) => {
                 (ErrorKind::Denied, "; check the credentials, and what they may do")
             }
             ObjectError::NotFound { .. } => (
@@ -222,6 +230,10 @@ enum Conditions {
     /// Refused even when they hold. SlateDB notes with an update how far it has removed old lists of
     /// files, and would try that again without end.
     NeverMet,
+}
+
+fn is_denial(error: &ObjectError) -> bool {
+    matches!(error, ObjectError::PermissionDenied { .. } | ObjectError::Unauthenticated { .. })
 }
 
 fn is_refusal(error: &ObjectError) -> bool {
