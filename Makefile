@@ -19,6 +19,7 @@ SEEDS ?= 1000
 ROUNDS ?= 5000
 PASSES ?= 5
 EXAMPLES ?= 25
+AWAY_SECONDS ?= 5
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -69,8 +70,10 @@ dynamodb: unit dynamodb-tools
 	cd tests/dynamodb/js && $(NPM_INSTALL) && STONECROP_BIN="$$PWD/../../../target/debug/stonecrop" npm test
 
 # SeaweedFS, started for these tests and stopped after them.
-objects: unit objects-tools ## The database on an object store: conformance, model, racing writers, kill -9
+objects: unit objects-tools ## The database on an object store: conformance, model, racing writers, kill -9, AWAY_SECONDS without it
 	WEED="$$PWD/target/objects/bin/weed" tests/objects/run.sh tests/objects/suite.sh
+	WEED="$$PWD/target/objects/bin/weed" tests/objects/run.sh tests/objects/away.py \
+		target/debug/stonecrop --seconds $(AWAY_SECONDS)
 
 # Three nodes and three members of etcd, on a folder.
 cluster: unit cluster-tools ## A cluster of three under load: nodes and members of etcd killed, paused, stopped
