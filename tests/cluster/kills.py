@@ -246,6 +246,11 @@ def problems_of_backup(binary, cluster, load):
         text=True,
         timeout=60,
     )
+    checked = subprocess.run(
+        [binary, "--database", json.loads(text)["location"], "check"], capture_output=True, text=True, timeout=60
+    )
+    if checked.returncode != 0:
+        yield f"check of a backup: {checked.stdout!r} {checked.stderr!r}"
     rows = {row["id"]: row["n"] for row in map(json.loads, exported.stdout.splitlines())}
     older = {row: (number, rows.get(row)) for row, number in before.items() if rows.get(row, 0) < number}
     if exported.returncode != 0 or not rows or older:

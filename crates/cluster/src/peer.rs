@@ -226,8 +226,10 @@ impl Node {
                 Some(owned) => owned.store.approximate_size(0).map(Answer::Size),
                 None => Ok(Answer::NotHere),
             },
-            Call::Mark { shard } => match self.owned(shard) {
-                Some(owned) => owned.store.mark().map(Answer::Marked),
+            Call::Mark { shard, term, number } => match self.owned(shard) {
+                Some(owned) => {
+                    owned.settle(term, number).and_then(|()| owned.store.mark()).map(Answer::Marked)
+                }
                 None => Ok(Answer::NotHere),
             },
             Call::Care { shard, care } => match self.owned(shard) {

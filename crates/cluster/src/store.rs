@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -52,6 +52,8 @@ pub struct ClusterStore {
     ready_term: AtomicU64,
     /// Shards of which the end of a write is not known.
     unsettled: Mutex<BTreeSet<u8>>,
+    /// Held by all that write, and alone by a checkpoint.
+    writes: RwLock<()>,
     runtime: Mutex<Option<Runtime>>,
 }
 
@@ -111,6 +113,7 @@ impl ClusterStore {
             number: AtomicU64::new(0),
             ready_term: AtomicU64::new(0),
             unsettled: Mutex::default(),
+            writes: RwLock::default(),
             runtime: Mutex::new(Some(runtime)),
         })
     }
@@ -276,6 +279,7 @@ impl Store for ClusterStore {
         if by_shard.is_empty() {
             return Ok(());
         }
+        let _not_alone = self.writes.read().unwrap_or_else(PoisonError::into_inner);
         let (term, number) = (self.ready_term.load(Ordering::Acquire), self.next_number());
         if term == 0 {
             return Err(elsewhere());
@@ -312,9 +316,13 @@ impl Store for ClusterStore {
     }
 
     fn checkpoint(&self) -> Result<Box<dyn Read>> {
-        let node = &self.node;
+        // What the catalog says must fit what is in the other shards, so nothing is written until all
+        // are marked: by this node, as long as it leads, or by none.
+        let _alone = self.writes.write().unwrap_or_else(PoisonError::into_inner);
+        let term = self.node.term().ok_or_else(elsewhere)?;
+        let (node, number) = (&self.node, self.next_number());
         let marks = self.all_shards().map(async |shard| {
-            match node.ask_owner(shard, &Call::Mark { shard }).await? {
+            match node.ask_owner(shard, &Call::Mark { shard, term, number }).await? {
                 Answer::Marked(mark) => Ok(mark),
                 answer => Err(unexpected(answer)),
             }

@@ -13,12 +13,15 @@ use uuid::Uuid;
 
 use super::bucket::Bucket;
 use super::prefixes;
+use super::shared_cache;
 use super::view::{Place, Shards};
 use crate::error::Result;
 use crate::options::Options;
 
 /// How long files are kept for whoever does not say any more that they are needed.
 const LIFETIME: Duration = Duration::from_secs(60 * 60);
+/// The memory for files that are read, at most; SlateDB takes ten times as much for each shard.
+const CACHE_BYTES: u64 = 64 << 20;
 
 /// What keeps the files of a moment, for as long as it lives.
 pub(super) struct Kept {
@@ -61,11 +64,14 @@ pub(super) fn open(
     let kept: Arc<[(Admin, Uuid)]> = kept.collect();
     let refreshing = place.handle.spawn(refresh(kept.clone()));
     let kept = Kept { place: place.clone(), marks: kept, refreshing };
+    // Everything is read once.
+    let cache = shared_cache(options.cache_bytes.min(CACHE_BYTES));
     let open = async |(shard, id): (&u8, &Uuid)| {
         let (path, objects) = path(*shard);
         let reader = DbReader::builder(path, objects)
             .with_reader_mode(DbReaderMode::Checkpoint(*id))
             .with_options(DbReaderOptions::default())
+            .with_db_cache(cache.clone(), u64::from(*shard))
             .with_filter_policies(prefixes::policies(&options.prefixes));
         reader.build().await.map(Arc::new)
     };
