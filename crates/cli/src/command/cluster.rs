@@ -31,8 +31,8 @@ const HELP: &str = concat!(
   stonecrop --database http://localhost:8321 cluster status --json | jq '.nodes[].address'
 
 The epoch of a shard grows whenever a node opens it. Its lag is how long its files have been behind
-its log, which the next node to open it has to read: about a minute at most, and nothing if all is in
-files. Shards that move are shown with the node that will have them."
+its log, which the next node to open it has to read: about a minute at most while the object store
+answers, and 0 s if all is in files. Shards that move are shown with the node that will have them."
 );
 
 pub(crate) fn run(command: &Command, session: &mut Session) -> Result<()> {

@@ -301,42 +301,43 @@ impl Door {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(failed)?;
         let server = Server::new(database.clone(), config);
-        runtime.block_on(async {
+        let failure = runtime.block_on(async {
             let address = listener.local_addr().map_err(failed)?;
             let listener = TcpListener::from_std(listener).map_err(failed)?;
             let stop = stop_signal().map_err(failed)?;
             writeln!(session.out(), "Stonecrop serves {location} at {scheme}://{address}")
                 .and_then(|()| session.out().flush())
                 .map_err(Error::Output)?;
-            let stop = async {
-                tokio::select! {
-                    () = stop => {}
-                    () = gone(&database) => {}
-                }
+            // There is nothing to finish for those who are still connected to what is gone.
+            let gone = async {
+                let failure = gone(&database).await;
+                tokio::time::sleep(LAST_WORDS).await;
+                failure
             };
             tokio::select! {
                 ended = server.serve(listener, tls, stop) => {
-                    ended.map_err(|error| Error::Serve(error.to_string()))
+                    ended.map_err(|error| Error::Serve(error.to_string()))?;
+                    Ok::<_, Error>(database.failure())
                 }
-                // There is nothing to finish for those who are still there.
-                () = async {
-                    gone(&database).await;
-                    tokio::time::sleep(LAST_WORDS).await;
-                } => Ok(()),
+                failure = gone => Ok(Some(failure)),
             }
         })?;
-        if let Some(failure) = database.failure() {
+        if let Some(failure) = failure {
             runtime.shutdown_background();
             return Err(Error::Database(failure));
         }
+        drop(runtime);
         session.note("stopped; what was accepted is finished");
         database.close().map_err(Error::Database)
     }
 }
 
-/// Waits until nothing more can be done with a database.
-async fn gone(database: &Database) {
-    while database.failure().is_none() {
+/// Waits until nothing more can be done with a database, and why.
+async fn gone(database: &Database) -> stonecrop::Error {
+    loop {
+        if let Some(failure) = database.failure() {
+            return failure;
+        }
         tokio::time::sleep(LOOK_EVERY).await;
     }
 }

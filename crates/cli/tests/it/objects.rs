@@ -65,7 +65,11 @@ fn a_server_that_was_taken_over_says_so_and_ends_though_a_client_is_in_the_middl
     let (start, end) = body.split_at(body.len() - 1);
     writing.write_all((head("/v1/tables", body.len()) + start).as_bytes()).unwrap();
 
-    let (mut second, _) = serve(&world, &[world.location()]);
+    let mut second = world.command(&["serve", world.location(), "--listen", "127.0.0.1:0"]);
+    let mut second = second.spawn().unwrap();
+    while is_ready(host) {
+        std::thread::yield_now();
+    }
     writing.write_all(end.as_bytes()).unwrap();
     let mut answer = String::new();
     // The connection may end after the answer without a word.
@@ -78,6 +82,14 @@ fn a_server_that_was_taken_over_says_so_and_ends_though_a_client_is_in_the_middl
     assert!(ended, "it waits for a request that will never be whole");
     second.kill().unwrap();
     second.wait().unwrap();
+}
+
+fn is_ready(host: &str) -> bool {
+    let Ok(mut stream) = TcpStream::connect(host) else { return false };
+    let head = format!("GET /health/ready HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+    let mut answer = String::new();
+    let asked = stream.write_all(head.as_bytes()).and_then(|()| stream.read_to_string(&mut answer));
+    asked.is_ok() && answer.contains(" 200 ")
 }
 
 #[allow(clippy::disallowed_methods, reason = "another process takes real time")]
@@ -117,6 +129,9 @@ fn a_read_only_server_follows_and_refuses_writes() {
     let stats = ask(&world, &following, &["stats", "--json"]).good();
     let stats: serde_json::Value = serde_json::from_str(&stats).unwrap();
     assert!(stats["lag_seconds"].as_f64().is_some_and(|lag| lag > 0.0), "{stats}");
+    let later = ask(&world, &following, &["stats", "--json"]).good();
+    let later: serde_json::Value = serde_json::from_str(&later).unwrap();
+    assert_ne!(later["lag_seconds"], stats["lag_seconds"], "it is measured");
     assert!(metrics(&following).contains("\nstonecrop_lag_seconds "), "{}", metrics(&following));
     assert!(!metrics(&address).contains("lag_seconds"), "who writes is behind nobody");
     // A command that reads leaves the writer alone, and so did the follower.
