@@ -136,7 +136,7 @@ impl Options {
         self
     }
 
-    /// How long a read or a write waits for object storage; 30 s without.
+    /// How long a read or a write waits for object storage; 25 s without.
     ///
     /// ```
     /// # use std::time::Duration;

@@ -861,7 +861,7 @@ pub struct ClusterShard {
     /// The bytes of its files.
     pub bytes: Option<u64>,
     /// How long its files have been behind its log, which the next node to open it has to read:
-    /// about a minute at most, and nothing if all is in files.
+    /// about a minute at most while the object store answers, and 0 if all is in files.
     pub lag_seconds: Option<f64>,
 }
 

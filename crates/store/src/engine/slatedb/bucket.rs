@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use futures::TryStreamExt;
 use object_store::path::Path;
 use object_store::{
     Error as ObjectError, ObjectStore, ObjectStoreExt, PutMode, PutOptions, UpdateVersion,
@@ -140,8 +141,8 @@ impl Bucket {
         }
         let kept = self.keeps_conditions(&path).await;
         // SlateDB would ask again and again for what it may not list, and not tell what it may not
-        // delete. Whatever else these say, what was asked is known by now.
-        let listed = self.objects.list_with_delimiter(Some(&self.root)).await.map(drop);
+        // delete. Other errors pass by: what was asked is known without them.
+        let listed = self.objects.list(Some(&path)).try_next().await.map(drop);
         let deleted = self.objects.delete(&path).await;
         for (what, done) in [("can't be listed", listed), ("can't be deleted from", deleted)] {
             match done {
@@ -205,9 +206,6 @@ impl Bucket {
     fn error(&self, what: &str, cause: ObjectError) -> Error {
         let message = cause.to_string();
         let (kind, hint) = match &cause {
-            _ if is_denial(&cause) => {
-                (ErrorKind::Denied, "; check the credentials, and what they may do")
-            }
             ObjectError::NotFound { .. } => (
                 ErrorKind::Denied,
                 "; check the name of the bucket, and make it if it is not there",
@@ -217,6 +215,9 @@ impl Bucket {
                 "; no credentials were found in the environment or in a profile, and none could be \
                  had from this machine",
             ),
+            _ if is_denial(&cause) => {
+                (ErrorKind::Denied, "; check the credentials, and what they may do")
+            }
             _ => (ErrorKind::Unavailable, ""),
         };
         Error::new(kind, format!("{} {what}: {message}{hint}", self.name)).with_cause(cause)
@@ -232,8 +233,18 @@ enum Conditions {
     NeverMet,
 }
 
+/// Lists and deletes are denied in the words of the object store alone.
 fn is_denial(error: &ObjectError) -> bool {
-    matches!(error, ObjectError::PermissionDenied { .. } | ObjectError::Unauthenticated { .. })
+    match error {
+        ObjectError::PermissionDenied { .. } | ObjectError::Unauthenticated { .. } => true,
+        ObjectError::Generic { .. } => {
+            let message = error.to_string();
+            ["403 Forbidden", "401 Unauthorized", "AccessDenied"]
+                .iter()
+                .any(|word| message.contains(word))
+        }
+        _ => false,
+    }
 }
 
 fn is_refusal(error: &ObjectError) -> bool {

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 
 /// How long a request takes at most, and for how long it is tried again; SlateDB goes on after that.
 const CLIENT: [(ClientConfigKey, &str); 2] =
-    [(ClientConfigKey::Timeout, "30s"), (ClientConfigKey::ConnectTimeout, "5s")];
+    [(ClientConfigKey::Timeout, "15s"), (ClientConfigKey::ConnectTimeout, "5s")];
 const RETRY_FOR: Duration = Duration::from_secs(10);
 const RETRIES: usize = 5;
 
@@ -128,6 +128,9 @@ fn with_host_of(bucket: &str, endpoint: &str) -> Result<String, String> {
                             path_style=false out"
         ));
     };
+    if host.starts_with(&format!("{bucket}.")) {
+        return Ok(endpoint.to_owned());
+    }
     let host = format!("{bucket}.{host}");
     url.set_host(Some(&host)).map_err(|error| format!("{host}: {error}"))?;
     Ok(url.as_str().trim_end_matches('/').to_owned())
@@ -237,6 +240,8 @@ mod tests {
     fn a_bucket_is_put_before_the_host_where_that_is_asked_for() {
         let [endpoint, ..] = aim("endpoint=http://store.example:8333/&path_style=false", &[]);
         assert_eq!(endpoint.as_deref(), Some("http://bucket.store.example:8333"));
+        let [endpoint, ..] = aim("endpoint=http://bucket.store.example&path_style=false", &[]);
+        assert_eq!(endpoint.as_deref(), Some("http://bucket.store.example"), "it was there");
         let [endpoint, ..] = aim("endpoint=http://store.example:8333&path_style=true", &[]);
         assert_eq!(endpoint.as_deref(), Some("http://store.example:8333"));
     }

@@ -47,8 +47,8 @@ impl Log {
         steps.last = steps.last.max(number);
     }
 
-    /// How old the oldest write is that is in the log alone, if there is one: up to a second less
-    /// than is said.
+    /// How old the oldest write is that is in the log alone, if there is one, told up to a second too
+    /// long.
     pub(super) fn lag(&self, db: &Db) -> Option<Duration> {
         self.lag_behind(db.manifest().last_l0_seq())
     }

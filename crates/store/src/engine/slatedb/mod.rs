@@ -21,13 +21,13 @@ mod write;
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures::StreamExt;
 use futures::future::{join_all, try_join_all};
-use futures::stream::FuturesUnordered;
+use futures::stream::{self, FuturesUnordered};
+use futures::{FutureExt, StreamExt};
 use object_store::ObjectStore;
 use slatedb::config::{
     CompactionWorkerOptions, CompactorOptions, CompressionCodec, FlushOptions, FlushType,
@@ -48,7 +48,7 @@ use self::checkpoint::Begun;
 use self::compact::{Demand, Scheduling};
 use self::log::Log;
 use self::view::{Earlier, Place, Threads, View};
-use self::write::{Part, ShardWrite, Uploads, by_shard};
+use self::write::{Ended, Part, ShardWrite, Uploads, by_shard};
 use crate::batch::Batch;
 use crate::engine::marker::Marker;
 use crate::error::{Error, ErrorKind, Result};
@@ -71,6 +71,7 @@ const UNAWAITED_UPLOADS: Duration = Duration::from_millis(100);
 /// How often what is in the log alone is made a file, so that little of it has to be read when the
 /// store is opened again.
 const LOG_KEPT_FOR: Duration = Duration::from_secs(60);
+const FLUSHED_AT_ONCE: usize = 8;
 /// How many write buffers a shard may have filled before its writers wait.
 const FULL_BUFFERS: usize = 4;
 /// How many looks for files to compact others have, to begin with what they are asked for.
@@ -189,8 +190,8 @@ impl SlateStore {
         self.shards.first().map_or(0, |db| db.manifest().writer_epoch())
     }
 
-    /// How long its files have been behind its log, or at most a second less (more where they have
-    /// not caught up for five minutes), of the shard where that is the longest: what was written
+    /// How long its files have been behind its log, told up to a second too long (or more once it is
+    /// five minutes), of the shard where that is the longest: what was written
     /// since then is read from the log by whoever opens the store next. What the store found in the
     /// log when it was opened counts from then on. Zero if all is in files.
     ///
@@ -243,13 +244,26 @@ impl SlateStore {
         published.clone().ok_or_else(Error::closed)
     }
 
-    /// Shows what has ended by itself since its caller gave it up, though nobody writes.
+    /// Shows what has ended by itself since its caller gave it up, though nobody writes. It waits for
+    /// nothing: who reads may be within a future that must not.
     fn settle_what_ended(&self) {
         // Whoever writes meanwhile does it.
-        let Ok(mut writer) = self.writer.try_lock() else { return };
+        let Some(mut writer) = self.try_writer() else { return };
         if writer.unsettled.iter().all(ShardWrite::has_ended) {
+            let (begun, mut failed) = (writer.unsettled.len(), Vec::new());
+            while let Some(Some(ended)) = writer.unsettled.next().now_or_never() {
+                failed.extend(self.problem(ended));
+            }
             // What has failed is told to those who write next.
-            let _ = self.settle(&mut writer);
+            let _ = self.conclude(&mut writer, begun, failed);
+        }
+    }
+
+    fn try_writer(&self) -> Option<MutexGuard<'_, Writer>> {
+        match self.writer.try_lock() {
+            Ok(writer) => Some(writer),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
         }
     }
 
@@ -263,27 +277,34 @@ impl SlateStore {
 
     /// Waits for what was begun, and then shows it to readers.
     fn settle(&self, writer: &mut Writer) -> Result<()> {
-        let Writer { unsettled, touched, failure } = writer;
-        let begun = unsettled.len();
-        let mut failed = None;
+        let (begun, mut failed) = (writer.unsettled.len(), Vec::new());
         let waited = self.place.wait(async {
-            while let Some(ended) = unsettled.next().await {
-                let error = match ended {
-                    Ok(Ok(())) => continue,
-                    Ok(Err(error)) => self.place.write_error(error),
-                    Err(panic) => self.place.poisoned(&panic),
-                };
-                let (_, count) = failed.get_or_insert((error, 0));
-                *count += 1;
+            while let Some(ended) = writer.unsettled.next().await {
+                failed.extend(self.problem(ended));
             }
         });
         if waited.is_err() {
-            let left = std::mem::take(unsettled).into_iter();
-            *unsettled = left.map(|write| write.leave(&self.place.handle)).collect();
+            let left = std::mem::take(&mut writer.unsettled).into_iter();
+            writer.unsettled = left.map(|write| write.leave(&self.place.handle)).collect();
         }
-        self.is_late.store(waited.is_err(), Ordering::Release);
-        if let Some((error, count)) = failed {
-            let left = begun.saturating_sub(count);
+        self.conclude(writer, begun, failed)?;
+        waited
+    }
+
+    fn problem(&self, ended: Ended) -> Option<Error> {
+        match ended {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(self.place.write_error(error)),
+            Err(panic) => Some(self.place.poisoned(&panic)),
+        }
+    }
+
+    /// Shows what was written once all of it has ended, unless some has failed.
+    fn conclude(&self, writer: &mut Writer, begun: usize, failed: Vec<Error>) -> Result<()> {
+        let Writer { unsettled, touched, failure } = writer;
+        self.is_late.store(!unsettled.is_empty(), Ordering::Release);
+        if let Some(error) = failed.first() {
+            let left = begun.saturating_sub(failed.len());
             let part = match left {
                 0 => String::new(),
                 _ => format!("; {left} of {begun} shards have taken their part of the write"),
@@ -293,8 +314,7 @@ impl SlateStore {
         if let Some((kind, message)) = failure {
             return Err(Error::new(*kind, message.to_string()));
         }
-        waited?;
-        if !touched.is_empty() {
+        if unsettled.is_empty() && !touched.is_empty() {
             let mut published = self.published.write().unwrap_or_else(PoisonError::into_inner);
             let view = published.as_ref().ok_or_else(Error::closed)?;
             *published = Some(view.with(&self.shards, touched, &self.earlier)?);
@@ -561,12 +581,14 @@ impl Drop for Flushing {
 async fn flush_now_and_then(shards: Box<[Db]>, logs: Arc<[Log]>) {
     loop {
         tokio::time::sleep(LOG_KEPT_FOR).await;
-        let behind = shards.iter().zip(logs.iter()).filter(|(db, log)| log.lag(db).is_some());
+        let all = shards.iter().zip(logs.iter());
+        let behind: Vec<Db> = all.filter_map(|(db, log)| log.lag(db).map(|_| db.clone())).collect();
         // One that can't is closed, and says so to whoever uses it.
-        join_all(behind.map(|(db, _)| {
-            db.flush_with_options(FlushOptions { flush_type: FlushType::MemTable })
-        }))
-        .await;
+        let flush = |db: Db| async move {
+            let options = FlushOptions { flush_type: FlushType::MemTable };
+            let _ = db.flush_with_options(options).await;
+        };
+        stream::iter(behind).map(flush).buffer_unordered(FLUSHED_AT_ONCE).collect::<()>().await;
     }
 }
 
@@ -726,7 +748,7 @@ impl Store for SlateStore {
     fn failure(&self) -> Option<Error> {
         self.view().ok()?;
         // Who holds it is about to find out.
-        let failure = self.writer.try_lock().ok().and_then(|writer| writer.failure.clone());
+        let failure = self.try_writer().and_then(|writer| writer.failure.clone());
         let failure = failure.map(|(kind, message)| Error::new(kind, message.to_string()));
         self.place.failure(&self.shards).or(failure)
     }
