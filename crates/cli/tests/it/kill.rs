@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-const ROUNDS: u64 = 50;
+use crate::world::World;
+
 const CLIENTS: u64 = 4;
 
 struct Server {
@@ -16,10 +16,10 @@ struct Server {
 }
 
 impl Server {
-    fn start(folder: &Path) -> Self {
+    fn start(arguments: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_stonecrop"))
             .args(["serve", "--listen", "127.0.0.1:0"])
-            .arg(folder)
+            .args(arguments)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -91,12 +91,26 @@ fn write_until_killed(address: SocketAddr, client: u64, round: u64) -> Vec<(u64,
 #[test]
 fn nothing_acknowledged_is_lost_when_the_server_is_killed_under_load() {
     let folder = tempfile::tempdir().unwrap();
+    let acknowledged = kill_under_load(&[folder.path().to_str().unwrap()], 50);
+    assert!(acknowledged > 500, "only {acknowledged} writes were acknowledged");
+}
+
+#[test]
+fn on_object_storage_nothing_acknowledged_is_lost_when_the_server_is_killed_under_load() {
+    let world = World::objects();
+    let arguments = [world.location(), "--shards", "4", "--flush-interval", "5ms"];
+    let acknowledged = kill_under_load(&arguments, 15);
+    assert!(acknowledged > 50, "only {acknowledged} writes were acknowledged");
+}
+
+/// How many writes were acknowledged, over all rounds.
+fn kill_under_load(arguments: &[&str], rounds: u64) -> usize {
     let mut random = fastrand::Rng::with_seed(5);
     // What each row may hold: what was acknowledged last, or what was sent after that.
     let mut allowed: HashMap<u64, Vec<i64>> = HashMap::new();
     let mut acknowledged = 0_usize;
-    for round in 0..=ROUNDS {
-        let server = Server::start(folder.path());
+    for round in 0..=rounds {
+        let server = Server::start(arguments);
         let address = server.address;
         let mut stream = connect(address).unwrap();
         if round == 0 {
@@ -121,7 +135,7 @@ fn nothing_acknowledged_is_lost_when_the_server_is_killed_under_load() {
             assert!(is_allowed, "round {round}: row {row} holds {value:?}, not one of {values:?}");
             *values = vec![value.copied().unwrap_or(i64::MIN)];
         }
-        if round == ROUNDS {
+        if round == rounds {
             server.kill();
             break;
         }
@@ -142,5 +156,5 @@ fn nothing_acknowledged_is_lost_when_the_server_is_killed_under_load() {
             }
         }
     }
-    assert!(acknowledged > 500, "only {acknowledged} writes were acknowledged");
+    acknowledged
 }
