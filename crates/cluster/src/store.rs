@@ -318,7 +318,7 @@ impl Store for ClusterStore {
     fn checkpoint(&self) -> Result<Box<dyn Read>> {
         // What the catalog says must fit what is in the other shards, so nothing is written until all
         // are marked: by this node, as long as it leads, or by none.
-        let _alone = self.writes.write().unwrap_or_else(PoisonError::into_inner);
+        let alone = self.writes.write().unwrap_or_else(PoisonError::into_inner);
         let term = self.node.term().ok_or_else(elsewhere)?;
         let (node, number) = (&self.node, self.next_number());
         let marks = self.all_shards().map(async |shard| {
@@ -327,7 +327,9 @@ impl Store for ClusterStore {
                 answer => Err(unexpected(answer)),
             }
         });
-        node.shards.checkpoint(&wait(node, try_join_all(marks))?)
+        let marks = wait(node, try_join_all(marks))?;
+        drop(alone);
+        node.shards.checkpoint(&marks)
     }
 
     fn approximate_size(&self, shard: u8) -> Result<u64> {
