@@ -474,6 +474,18 @@ fn a_folder_that_keeps_what_was_read_is_bounded_over_all_shards() {
     eventually("some of it is dropped", SOON, || (bytes_in(folder.path()) <= BOUND).then_some(()));
 }
 
+#[test]
+fn a_folder_that_can_not_keep_what_was_read_is_refused_at_the_start() {
+    let place = Place::new();
+    let file = place.folder.path().join("file");
+    std::fs::write(&file, "years of work").unwrap();
+    let mut options = options(1);
+    options.objects.cache_folder = Some(file.clone());
+    let error = SlateStore::open(&place.location, &options).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Io);
+    assert!(error.to_string().contains(file.to_str().unwrap()), "{error}");
+}
+
 fn bytes_in(folder: &std::path::Path) -> u64 {
     let Ok(entries) = folder.read_dir() else { return 0 };
     let sizes = entries.flatten().map(|entry| match entry.metadata() {

@@ -61,14 +61,21 @@ impl Bucket {
     /// The objects of all shards as they are read: through the one folder that keeps some of them
     /// on a disk, if there is one. (SlateDB's own setting of it has no bound for several shards.)
     #[allow(deprecated, reason = "what takes its place, slatedb-mirror, was not tried")]
-    pub(super) async fn cached(
-        &self,
-        options: &ObjectOptions,
-    ) -> Result<Arc<dyn ObjectStore>, slatedb::Error> {
+    pub(super) async fn cached(&self, options: &ObjectOptions) -> Result<Arc<dyn ObjectStore>> {
         let Some(folder) = &options.cache_folder else { return Ok(self.objects.clone()) };
+        // SlateDB would go on without it, and not say so.
+        let unusable = |error: &dyn std::fmt::Display| {
+            let message = format!("the cache folder {} can't be used: {error}", folder.display());
+            Error::new(ErrorKind::Io, message)
+        };
+        std::fs::create_dir_all(folder).map_err(|error| unusable(&error))?;
         let bytes = usize::try_from(options.cache_folder_bytes).ok();
         let cached = CachedObjectStore::builder(folder, self.objects.clone());
-        Ok(cached.with_max_cache_size_bytes(bytes).build().await?)
+        let cached = cached.with_max_cache_size_bytes(bytes).build().await;
+        match cached {
+            Ok(cached) => Ok(cached),
+            Err(error) => Err(unusable(&error)),
+        }
     }
 
     /// What the store says of itself, which is made if there is none.

@@ -89,8 +89,7 @@ impl Follower {
         let (place, threads) = Place::new(&bucket, options.objects.patience)?;
         let marker = place.wait(bucket.read(ENGINE))??.ok_or_else(|| bucket.missing())?;
         let cache = shared_cache(options.cache_bytes);
-        let cached = place.wait(bucket.cached(&options.objects))?;
-        let cached = cached.map_err(|error| place.error(error))?;
+        let cached = place.wait(bucket.cached(&options.objects))??;
         let poll_interval = options.objects.poll_interval.min(Duration::from_secs(1));
         let open = async |shard: u16| {
             let path = bucket.shard(shard as u8);

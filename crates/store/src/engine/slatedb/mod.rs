@@ -376,8 +376,7 @@ impl SlateShards {
         let (place, threads) = Place::new(&bucket, options.objects.patience)?;
         let claim = bucket.claim(ENGINE, options.shards, SHARDS, options.objects.create);
         let marker = place.wait(claim)??;
-        let cached = place.wait(bucket.cached(&options.objects))?;
-        let cached = cached.map_err(|error| place.error(error))?;
+        let cached = place.wait(bucket.cached(&options.objects))??;
         Ok(SlateShards {
             place,
             bucket,
